@@ -1,0 +1,5 @@
+"""`python -m attnmatrix`."""
+
+from .cli import main
+
+raise SystemExit(main())

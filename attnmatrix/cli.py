@@ -1,0 +1,211 @@
+"""The command `attnmatrix`: explain, select and gen.
+
+Exit codes: 0 fine, 1 findings (none accepts, files differ), 2 broken (bad usage, unreadable input).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .request import Request
+    from .verdict import Verdict
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit code."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stderr.close()
+        return 0
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="attnmatrix", description="What each attention backend supports, and why not the rest."
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    explain = commands.add_parser(
+        "explain",
+        help="each backend's verdict on a combination, with every reason",
+        description="Each backend's verdict on a combination. What is not named is not checked. "
+        "Exit code 0 if any named backend accepts, 1 if none does, 2 on bad usage.",
+    )
+    explain.add_argument("backends", nargs="*", metavar="BACKEND", help="default: all")
+    _add_request(explain)
+    explain.set_defaults(run=_explain)
+    select = commands.add_parser(
+        "select",
+        help="the first supported backend by priority, and why others were passed over",
+        description="The first supported backend by priority. Exit code 0 if there is one, 1 if "
+        "none, 2 on bad usage.",
+    )
+    _add_request(select)
+    select.set_defaults(run=_select)
+    gen = commands.add_parser(
+        "gen",
+        help="write backend classes, docs and data files from a YAML file",
+        description="Writes DIR/generated and DIR/docs/reference. Exit code 0 if all is written "
+        "or in step, 1 if --check finds a difference, 2 if the YAML file has errors.",
+    )
+    gen.add_argument("--source", default="capabilities.yaml", metavar="F", help="%(default)s")
+    gen.add_argument("--out", metavar="DIR", help="default: the folder of the source")
+    gen.add_argument("--check", action="store_true", help="write nothing; print a diff")
+    gen.set_defaults(run=_gen)
+    return parser
+
+
+def _add_request(parser: argparse.ArgumentParser) -> None:
+    gpu = parser.add_mutually_exclusive_group()
+    gpu.add_argument("--gpu", metavar="NAME", help="such as H200; none for a machine without")
+    gpu.add_argument("--compute-capability", metavar="X.Y", help="such as 9.0, 9.0a or sm_90a")
+    parser.add_argument("--dtype", metavar="D", help="the model's, such as bfloat16")
+    parser.add_argument("--kv-cache-dtype", metavar="D", help="such as auto, fp8 or fp8_ds_mla")
+    for option, unit in (
+        ("head-size", "elements"),
+        ("block-size", "tokens"),
+        ("query-heads", "heads on one GPU"),
+        ("topk", "indices a query selects"),
+    ):
+        parser.add_argument(f"--{option}", type=int, metavar="N", help=unit)
+    for option in ("mla", "sparse", "sink"):
+        parser.add_argument(f"--{option}", action=argparse.BooleanOptionalAction, default=None)
+    parser.add_argument("--phase", metavar="P", default="decode", help="decode or prefill")
+    parser.add_argument(
+        "--feature", action="append", default=[], metavar="NAME", help="such as strided_pages"
+    )
+    parser.add_argument(
+        "--library",
+        action="append",
+        default=[],
+        metavar="DIST==VERSION",
+        help="such as vllm==0.33.0",
+    )
+    parser.add_argument(
+        "--installed", action="store_true", help="judge by the libraries that this machine has"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+class _Usage(Exception):
+    """Bad usage: what is wrong and what is accepted."""
+
+
+def _request(arguments: argparse.Namespace) -> Request:
+    from .request import Request, RequestError
+
+    libraries: dict[str, Any] = {}
+    if arguments.installed:
+        from .libraries import installed_libraries
+
+        libraries.update(installed_libraries())
+    for text in arguments.library:
+        name, separator, version = text.partition("==")
+        if not separator or not name.strip() or not version.strip():
+            raise _Usage(f"--library: {text!r} is not DIST==VERSION, such as vllm==0.33.0")
+        libraries[name.strip()] = version.strip()
+    try:
+        return Request(
+            gpu=arguments.gpu,
+            compute_capability=arguments.compute_capability,
+            dtype=arguments.dtype,
+            kv_cache_dtype=arguments.kv_cache_dtype,
+            head_size=arguments.head_size,
+            block_size=arguments.block_size,
+            query_heads=arguments.query_heads,
+            topk=arguments.topk,
+            mla=arguments.mla,
+            sparse=arguments.sparse,
+            sink=arguments.sink,
+            phase=arguments.phase,
+            features=arguments.feature,
+            libraries=libraries,
+        )
+    except RequestError as error:
+        option = {"features": "feature", "libraries": "library"}.get(error.field, error.field)
+        message = str(error).removeprefix(f"{error.field}: ")
+        raise _Usage(f"--{option.replace('_', '-')}: {message}") from None
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    from .registry import UnknownName
+    from .selection import explain
+
+    try:
+        verdicts = explain(arguments.backends or None, _request(arguments))
+    except (_Usage, UnknownName) as error:
+        return _fail(error)
+    if arguments.json:
+        _print_json([verdict.to_json() for verdict in verdicts])
+    else:
+        for verdict in verdicts:
+            print(_verdict_text(verdict))
+    return 0 if any(verdict.status == "supported" for verdict in verdicts) else 1
+
+
+def _select(arguments: argparse.Namespace) -> int:
+    from .selection import select
+
+    try:
+        selection = select(_request(arguments))
+    except _Usage as error:
+        return _fail(error)
+    if arguments.json:
+        _print_json(selection.to_json())
+    else:
+        print(f"selected: {selection.selected.name if selection.selected else 'none'}")
+        for verdict in selection.candidates:
+            print(_verdict_text(verdict))
+    return 0 if selection.selected else 1
+
+
+def _gen(arguments: argparse.Namespace) -> int:
+    try:
+        from .codegen.command import generate
+    except ModuleNotFoundError as error:
+        return _fail(
+            f"gen needs {error.name}: install attnmatrix[codegen], or run make gen in the repository"
+        )
+    return generate(arguments.source, arguments.out, check=arguments.check)
+
+
+def _verdict_text(verdict: Verdict) -> str:
+    lines = [f"{verdict.backend.name}: {verdict.status}"]
+    lines += [f"  - {reason.message}" for reason in verdict.reasons]
+    asked, resolved = verdict.request.kv_cache_dtype, verdict.kv_cache_dtype
+    if verdict.status != "unsupported":
+        if resolved is not None:
+            arrow = f"{asked} -> " if asked not in (None, resolved) else ""
+            size = f", {verdict.bytes_per_token} B per token" if verdict.bytes_per_token else ""
+            extra = f", extra pool {verdict.extra_kv_format}" if verdict.extra_kv_format else ""
+            shown = f" ({verdict.kv_format}{size}{extra})" if verdict.kv_format else ""
+            lines.append(f"  KV cache: {arrow}{resolved}{shown}")
+        if verdict.kernel is not None:
+            lines.append(f"  kernel: {verdict.kernel}")
+        if verdict.padded_query_heads is not None:
+            asked_heads = verdict.request.query_heads
+            lines.append(f"  query heads: {asked_heads}, padded to {verdict.padded_query_heads}")
+        evidence = verdict.evidence
+        if evidence is not None:
+            lines.append(f"  evidence: {evidence['status']} ({len(evidence['sources'])} sources)")
+    lines += [f"  note: {note}" for note in verdict.notes]
+    return "\n".join(lines)
+
+
+def _print_json(data: Any) -> None:
+    import json
+
+    print(json.dumps(data, indent=2))
+
+
+def _fail(error: object) -> int:
+    print(f"attnmatrix: error: {error}", file=sys.stderr)
+    return 2

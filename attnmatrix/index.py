@@ -1,0 +1,194 @@
+"""Cells turned inside out: for each field, which cells take a value, as bits of one integer.
+
+A request is judged by one look-up a field and an `&`, whatever the number of cells. Cell i has two bits: bit i says that it surely takes the value, bit n + i that it surely or possibly does (an axis
+that nobody has established). Everything here is derived from immutable cells, so what the tables
+remember cannot go stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from .capability import Capability, CapabilityPattern, matches_any
+from .cell import UNKNOWN, Cell
+from .intset import IntSet
+from .libraries import Absent
+from .request import FEATURES
+from .versions import Specifier, Version
+
+if TYPE_CHECKING:
+    from .request import Request
+
+FIELDS = (
+    "phase",
+    "mla",
+    "sparse",
+    "compute_capability",
+    "kv_cache_dtype",
+    "dtype",
+    "head_size",
+    "block_size",
+    "query_heads",
+    "topk",
+    "sink",
+)
+"""Request fields in the order in which they decide which cell is nearest: what a user cannot
+change comes first. `features` and `libraries` follow them."""
+
+_REMEMBERED = 4096
+
+
+class Index:
+    """The tables of one backend. `tables` follows FIELDS."""
+
+    __slots__ = (
+        "cells",
+        "sure",
+        "possible",
+        "shift",
+        "tables",
+        "_work_out",
+        "_feature_bits",
+        "_versions",
+    )
+
+    def __init__(self, cells: tuple[Cell, ...], mla: bool | None, sparse: bool | None) -> None:
+        self.cells = cells
+        self.shift = len(cells)
+        self.sure = (1 << self.shift) - 1
+        self.possible = self.sure << self.shift
+        self._versions = [_compile_versions(cell) for cell in cells]
+        sinks = [_feature_state(cell, "attention_sink") for cell in cells]
+        decide: dict[str, Callable[[Cell, Any], bool | None]] = {
+            "phase": lambda cell, value: cell.phase == value,
+            "mla": lambda cell, value: mla in (None, value),
+            "sparse": lambda cell, value: sparse in (None, value),
+            "kv_cache_dtype": lambda cell, value: value in cell.spellings,
+            "dtype": _axis("dtypes"),
+            "head_size": _axis("head_sizes"),
+            "block_size": _axis("block_sizes"),
+            "query_heads": _axis("query_heads"),
+            "topk": _axis("topk"),
+        }
+        self._work_out: tuple[Callable[[Any], int], ...] = tuple(
+            self._capability_bits()
+            if field == "compute_capability"
+            else (lambda value: self._bits(sinks) if value else self._all)
+            if field == "sink"
+            else self._bits_by(decide[field])
+            for field in FIELDS
+        )
+        self.tables: tuple[dict[Any, int], ...] = tuple({None: self._all} for _ in FIELDS)
+        self._feature_bits = {
+            name: self._bits(_feature_state(cell, name) for cell in cells) for name in FEATURES
+        }
+
+    @property
+    def _all(self) -> int:
+        return self.sure | self.possible
+
+    def _bits(self, answers: Iterable[bool | None]) -> int:
+        """Bits from one answer a cell: True, False, or None for not established."""
+        bits = 0
+        for i, answer in enumerate(answers):
+            if answer:
+                bits |= 1 << i | 1 << (self.shift + i)
+            elif answer is None:
+                bits |= 1 << (self.shift + i)
+        return bits
+
+    def _bits_by(self, decide: Callable[[Cell, Any], bool | None]) -> Callable[[Any], int]:
+        return lambda value: self._bits(decide(cell, value) for cell in self.cells)
+
+    def _capability_bits(self) -> Callable[[Capability], int]:
+        compiled = [
+            (
+                [CapabilityPattern(text) for text in cell.compute_capability],
+                [CapabilityPattern(text) for text in cell.except_capability],
+            )
+            for cell in self.cells
+        ]
+        return lambda capability: self._bits(
+            matches_any(takes, capability) and not matches_any(leaves, capability)
+            for takes, leaves in compiled
+        )
+
+    def masks(self, request: Request) -> tuple[int, ...]:
+        """The bits of each of FIELDS; works out, and remembers, those of values not yet seen."""
+        found = []
+        for field, table, work_out in zip(FIELDS, self.tables, self._work_out, strict=True):
+            value = getattr(request, field)
+            bits = table.get(value)
+            if bits is None:
+                bits = work_out(value)
+                if len(table) < _REMEMBERED:
+                    table[value] = bits
+            found.append(bits)
+        return tuple(found)
+
+    def further(self, request: Request) -> list[tuple[str, Any, int]]:
+        """Field, value and bits of what a request names beside FIELDS.
+
+        A cell whose kernel comes from none of the named distributions is not judged by them.
+        """
+        found = [("features", name, self._feature_bits[name]) for name in request.features]
+        libraries = request.libraries
+        if libraries:
+            bits = self._bits(_library_answer(accepted, libraries) for accepted in self._versions)
+            found.append(("libraries", libraries, bits))
+        return found
+
+    def members(self, bits: int) -> list[Cell]:
+        """The cells that `bits` holds, surely or possibly, in their order."""
+        both = (bits | bits >> self.shift) & self.sure
+        return [cell for i, cell in enumerate(self.cells) if both >> i & 1]
+
+
+def _axis(name: str) -> Callable[[Cell, Any], bool | None]:
+    def decide(cell: Cell, value: Any) -> bool | None:
+        return None if name in cell.unknown else value in getattr(cell, name)
+
+    return decide
+
+
+def _feature_state(cell: Cell, feature: str) -> bool | None:
+    if feature in cell.unknown_features or "features" in cell.unknown:
+        return None
+    return feature in cell.features
+
+
+def _compile_versions(cell: Cell) -> dict[str, Specifier | str]:
+    return {
+        name: text if text in ("any", "none", UNKNOWN) else Specifier(text)
+        for name, text in (cell.versions or {}).items()
+    }
+
+
+def _library_answer(
+    versions: dict[str, Specifier | str], libraries: tuple[tuple[str, Version | Absent], ...]
+) -> bool | None:
+    answer: bool | None = True
+    for name, version in libraries:
+        accepted = versions.get(name)
+        if accepted is None:
+            continue
+        if isinstance(version, Absent) or accepted == "none":
+            answer = False if answer is True else answer
+        elif isinstance(accepted, str):
+            if accepted == "any":
+                return True
+            answer = None
+        elif accepted.contains(version):
+            return True
+        else:
+            answer = False if answer is True else answer
+    return answer
+
+
+def describe_ints(sets: Iterable[IntSet]) -> tuple[int | str, ...]:
+    """The union of the sets: values, then runs of multiples as words."""
+    union = IntSet()
+    for each in sets:
+        union |= each
+    return union.describe()

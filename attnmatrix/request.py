@@ -1,0 +1,235 @@
+"""What a user asks for: one point, or a region, of the support matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .capability import NO_GPU, Capability, parse_capability
+from .spelling import did_you_mean
+from .versions import Version, parse_version
+
+if TYPE_CHECKING:
+    from .libraries import Absent
+
+DTYPE_SPELLINGS = {
+    "half": "float16",
+    "fp16": "float16",
+    "bf16": "bfloat16",
+    "float": "float32",
+    "fp32": "float32",
+}
+"""Common short spellings of a model dtype, as engines take them."""
+
+PHASES = ("decode", "prefill")
+
+FEATURES = {
+    "attention_sink": "a float32 per query head joins the softmax denominator",
+    "topk_length": "a count per query of the leading top-k indices that are valid",
+    "extra_kv_pool": "a second cache whose selected tokens join the same softmax",
+    "causal": "several query tokens a request, each seeing the keys up to its own",
+    "strided_pages": "the page stride may exceed the page (pages of several layers in one slab)",
+    "lse": "the log-sum-exp of the scores is returned",
+}
+"""Features that rows and requests name, each with its meaning."""
+
+
+class RequestError(ValueError):
+    """A request that cannot be read: `field` names what is wrong; the message says what is accepted."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+
+
+class Request:
+    """A frozen request. What is None (or not named) is not checked.
+
+    compute_capability: '9.0', '9.0a', 'sm_90a', (9, 0); gpu: a name such as 'H200', or 'none' for
+    a machine without one. Name one of the two. dtype: the model's, such as 'bfloat16' or
+    torch.bfloat16. kv_cache_dtype: what the user types, aliases unresolved. head_size: elements.
+    block_size: tokens. query_heads: heads on one GPU. topk: indices a query selects.
+    phase: 'decode' unless named. features: names out of FEATURES. libraries: version by
+    distribution, such as {'vllm': '0.33.0'}, or an Absent that says why there is none.
+
+    Raises RequestError, which names the field and what it accepts.
+    """
+
+    __slots__ = (
+        "compute_capability",
+        "gpu",
+        "dtype",
+        "kv_cache_dtype",
+        "head_size",
+        "block_size",
+        "query_heads",
+        "topk",
+        "mla",
+        "sparse",
+        "sink",
+        "phase",
+        "features",
+        "libraries",
+    )
+
+    compute_capability: Capability | None
+    gpu: str | None
+    dtype: str | None
+    kv_cache_dtype: str | None
+    head_size: int | None
+    block_size: int | None
+    query_heads: int | None
+    topk: int | None
+    mla: bool | None
+    sparse: bool | None
+    sink: bool | None
+    phase: str
+    features: tuple[str, ...]
+    libraries: tuple[tuple[str, Version | Absent], ...]
+
+    def __init__(
+        self,
+        *,
+        compute_capability: Any = None,
+        gpu: str | None = None,
+        dtype: Any = None,
+        kv_cache_dtype: str | None = None,
+        head_size: int | None = None,
+        block_size: int | None = None,
+        query_heads: int | None = None,
+        topk: int | None = None,
+        mla: bool | None = None,
+        sparse: bool | None = None,
+        sink: bool | None = None,
+        phase: str = "decode",
+        features: Iterable[str] = (),
+        libraries: Mapping[str, str | Absent] | None = None,
+    ) -> None:
+        put = object.__setattr__
+        put(self, "gpu", None)
+        put(self, "compute_capability", self._capability(compute_capability, gpu))
+        put(self, "dtype", None if dtype is None else _dtype_name(dtype))
+        if kv_cache_dtype is not None and not isinstance(kv_cache_dtype, str):
+            raise RequestError(
+                "kv_cache_dtype", f"{kv_cache_dtype!r} is not a name, such as 'auto'"
+            )
+        put(self, "kv_cache_dtype", kv_cache_dtype)
+        for field, number in (
+            ("head_size", head_size),
+            ("block_size", block_size),
+            ("query_heads", query_heads),
+            ("topk", topk),
+        ):
+            if number is not None and (type(number) is not int or number < 1):
+                raise RequestError(field, f"{number!r} is not a positive whole number")
+            put(self, field, number)
+        for field, flag in (("mla", mla), ("sparse", sparse), ("sink", sink)):
+            if flag is not None and type(flag) is not bool:
+                raise RequestError(field, f"{flag!r} is neither True, False nor None")
+            put(self, field, flag)
+        if phase not in PHASES:
+            hint = did_you_mean(str(phase), PHASES)
+            raise RequestError("phase", f"{phase!r} is not one of {', '.join(PHASES)}{hint}")
+        put(self, "phase", phase)
+        put(self, "features", _feature_names(features))
+        put(self, "libraries", _library_versions(libraries or {}))
+
+    def _capability(self, compute_capability: Any, gpu: str | None) -> Capability | None:
+        named: Capability | None = None
+        if compute_capability is not None:
+            try:
+                named = parse_capability(compute_capability)
+            except ValueError as error:
+                raise RequestError("compute_capability", str(error)) from None
+        if gpu is None:
+            return named
+        from .gpus import gpu_capability
+
+        name, capability = gpu_capability(gpu)
+        if named is not None and named != capability:
+            raise RequestError(
+                "compute_capability",
+                f"{compute_capability!r} is not that of {name}; leave one of the two out",
+            )
+        object.__setattr__(self, "gpu", name)
+        return capability
+
+    def replace(self, **changes: Any) -> Request:
+        """A new request with some fields changed; this one stays as it is."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields["libraries"] = {
+            name: version.text if isinstance(version, Version) else version
+            for name, version in self.libraries
+        }
+        if "compute_capability" in changes:
+            fields["gpu"] = None
+        if "gpu" in changes or fields["gpu"] is not None:
+            fields["compute_capability"] = None
+        return Request(**{**fields, **changes})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Request is frozen; use replace({name}=...)")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Request) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        libraries = tuple((name, str(getattr(v, "text", v))) for name, v in self.libraries)
+        return (*(getattr(self, name) for name in self.__slots__[:-1]), libraries)
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name}={getattr(self, name)!r}"
+            for name in self.__slots__
+            if getattr(self, name) not in (None, ()) and (name, self.phase) != ("phase", "decode")
+        ]
+        return f"Request({', '.join(shown)})"
+
+
+def _dtype_name(dtype: Any) -> str:
+    name = str(dtype).removeprefix("torch.")
+    return DTYPE_SPELLINGS.get(name.lower(), name)
+
+
+def _feature_names(features: Iterable[str]) -> tuple[str, ...]:
+    names = (features,) if isinstance(features, str) else tuple(features)
+    for name in names:
+        if name not in FEATURES:
+            hint = did_you_mean(str(name), FEATURES)
+            raise RequestError("features", f"{name!r} is not one of {', '.join(FEATURES)}{hint}")
+    return tuple(sorted(set(names)))
+
+
+def _library_versions(
+    libraries: Mapping[str, str | Absent],
+) -> tuple[tuple[str, Version | Absent], ...]:
+    if not libraries:
+        return ()
+    from .libraries import Absent, known_distributions, normalize
+
+    known = known_distributions()
+    found: list[tuple[str, Version | Absent]] = []
+    for name, version in libraries.items():
+        distribution = normalize(name)
+        if distribution not in known:
+            raise RequestError(
+                "libraries",
+                f"no kernel library comes from {name!r}{did_you_mean(distribution, known)}; "
+                f"known distributions: {', '.join(sorted(known))}",
+            )
+        if isinstance(version, Absent):
+            found.append((distribution, version))
+            continue
+        try:
+            found.append((distribution, parse_version(version)))
+        except (ValueError, TypeError, AttributeError):
+            raise RequestError(
+                "libraries", f"{name}: {version!r} is not a version, such as 0.33.0"
+            ) from None
+    return tuple(sorted(found, key=lambda item: item[0]))
+
+
+__all__ = ["DTYPE_SPELLINGS", "FEATURES", "NO_GPU", "PHASES", "Request", "RequestError"]

@@ -1,0 +1,126 @@
+"""Which backend takes a request: judge one, explain several, select the first by priority."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from .backend import Backend
+from .capability import CapabilityPattern, matches_any
+from .intset import IntSet
+from .registry import backend_names, get_backend
+from .request import Request
+from .verdict import Verdict
+from .verdict import judge as _judge
+
+
+def judge(backend: str | type[Backend], request: Request | None = None, **fields: Any) -> Verdict:
+    """The verdict on a Request (or on the fields of one) for one backend.
+
+    Raises UnknownName for a backend that the matrix does not hold, RequestError for an unreadable
+    request.
+    """
+    found = get_backend(backend) if isinstance(backend, str) else backend
+    return _judge(found, request if request is not None else Request(**fields))
+
+
+def explain(
+    backends: Iterable[str | type[Backend]] | None = None,
+    request: Request | None = None,
+    **fields: Any,
+) -> list[Verdict]:
+    """The verdicts of the named backends (None: of all, by name), each with every reason."""
+    asked = request if request is not None else Request(**fields)
+    return [judge(backend, asked) for backend in (backends or backend_names())]
+
+
+class Rule:
+    """One priority: `order`, for the requests that `when` does not contradict."""
+
+    __slots__ = ("order", "when", "_tests", "_backends")
+
+    def __init__(self, *, when: dict[str, Any], order: Iterable[str]) -> None:
+        self.when = when
+        self.order = tuple(order)
+        self._tests = tuple((field, _test(field, wanted)) for field, wanted in when.items())
+        self._backends: tuple[type[Backend], ...] | None = None
+
+    def fits(self, request: Request) -> bool | None:
+        """True: every field of `when` is named and right; None: some are not named; or False."""
+        answer: bool | None = True
+        for field, test in self._tests:
+            value = getattr(request, field)
+            if value is None:
+                answer = None
+            elif not test(value):
+                return False
+        return answer
+
+    @property
+    def backends(self) -> tuple[type[Backend], ...]:
+        """The classes of `order`, loaded at first use."""
+        if self._backends is None:
+            self._backends = tuple(get_backend(name) for name in self.order)
+        return self._backends
+
+
+def _test(field: str, wanted: Any) -> Any:
+    if field == "compute_capability":
+        patterns = [CapabilityPattern(text) for text in wanted]
+        # The capabilities that exist are few, and a pattern's answer never changes.
+        return lru_cache(maxsize=512)(lambda capability: matches_any(patterns, capability))
+    if isinstance(wanted, tuple | IntSet):
+        return wanted.__contains__
+    return wanted.__eq__
+
+
+class Selection:
+    """What `select` found: `selected` (a backend class or None) and every candidate's verdict."""
+
+    __slots__ = ("selected", "candidates")
+
+    def __init__(self, selected: type[Backend] | None, candidates: tuple[Verdict, ...]) -> None:
+        self.selected = selected
+        self.candidates = candidates
+
+    def to_json(self) -> dict[str, Any]:
+        """`candidates` in priority order, and `selected`: a name or null."""
+        return {
+            "selected": self.selected.name if self.selected else None,
+            "candidates": [verdict.to_json() for verdict in self.candidates],
+        }
+
+    def __repr__(self) -> str:
+        return f"<Selection {self.selected.name if self.selected else None}>"
+
+
+def select(request: Request | None = None, **fields: Any) -> Selection:
+    """The first supported backend by priority, and why each before it was passed over.
+
+    The first priority whose conditions the request names and meets decides the order; failing that
+    the first that the request does not contradict; failing that all backends by name. Every
+    candidate is judged: those behind the selected one show what else would run.
+    """
+    asked = request if request is not None else Request(**fields)
+    candidates = tuple([_judge(backend, asked) for backend in candidate_backends(asked)])
+    for verdict in candidates:
+        if verdict.status == "supported":
+            return Selection(verdict.backend, candidates)
+    return Selection(None, candidates)
+
+
+def candidate_backends(request: Request) -> tuple[type[Backend], ...]:
+    """The backends that `select` tries, in order."""
+    from .generated.priorities import PRIORITIES
+
+    possible: Rule | None = None
+    for rule in PRIORITIES:
+        fits = rule.fits(request)
+        if fits:
+            return rule.backends
+        if fits is None and possible is None:
+            possible = rule
+    if possible is not None:
+        return possible.backends
+    return tuple(get_backend(name) for name in backend_names())

@@ -1,0 +1,1 @@
+"""capabilities.yaml in; backend classes, docs and data files out."""

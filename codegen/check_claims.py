@@ -1,0 +1,176 @@
+"""The rule that this project began with: a backend may claim only what its kernel's rows allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attnmatrix.capability import CapabilityPattern, format_capability
+from attnmatrix.intset import ANY, IntSet
+
+from .gpus import all_points, points
+from .join import stored_dtypes
+from .matrix import Matrix, claimed_dtypes
+from .problems import Problem
+from .schema import Backend, Kernel, Padding, Row, Variant
+from .source import Path_
+
+_CODE = "claim-outside-kernel"
+
+
+def claims_within_kernels(matrix: Matrix) -> Iterator[Problem]:
+    """Each claimed value, on each claimed GPU, must be in a row of the kernel that serves it."""
+    for name, backend in matrix.document.backends.items():
+        for i, variant in enumerate(backend.variants):
+            for phase in ("decode", "prefill"):
+                kernel = matrix.document.kernels.get(getattr(variant.kernels, phase) or "none")
+                if kernel is not None:
+                    yield from _Claim(matrix, name, backend, i, variant, phase, kernel).problems()
+
+
+class _Claim:
+    """One variant held against one kernel."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        name: str,
+        backend: Backend,
+        number: int,
+        variant: Variant,
+        phase: str,
+        kernel: Kernel,
+    ) -> None:
+        self.matrix = matrix
+        self.name = name
+        self.backend = backend
+        self.path: Path_ = ("backends", name, "variants", number)
+        self.variant = variant
+        self.phase = phase
+        self.kernel_name = getattr(variant.kernels, phase)
+        self.rows = [(i, row) for i, row in enumerate(kernel.rows) if row.refuses is None]
+
+    def problems(self) -> Iterator[Problem]:
+        served: list[tuple[int, Row]] = []
+        for dtype, (stored, _) in stored_dtypes(self.variant).items():
+            name = (
+                self.phase == "prefill" and self.variant.kernels.prefill_format
+            ) or stored.format
+            listing = [
+                (i, row)
+                for i, row in self.rows
+                if row.kv_formats == "any" or name in row.kv_formats
+            ]
+            served += [pair for pair in listing if pair not in served]
+            path = (*self.path, "kv_cache_dtypes", dtype)
+            claim = f"KV-cache dtype {dtype} (format {name})"
+            yield from self._uncovered(claim, path, listing, "kv_formats")
+            if stored.query_dtype is not None:
+                takes = [
+                    (i, row)
+                    for i, row in listing
+                    if isinstance(row.dtypes, str) or stored.query_dtype in row.dtypes
+                ]
+                path = (*path, "query_dtype")
+                yield from self._uncovered(
+                    f"query dtype {stored.query_dtype}", path, takes, "dtypes"
+                )
+        if served:
+            yield from self._values(served)
+
+    def _values(self, served: list[tuple[int, Row]]) -> Iterator[Problem]:
+        """The claims that hold for every KV-cache dtype together: some row must take each value.
+
+        `any` claims nothing of its own: the backend then takes what its kernel's rows take.
+        """
+        variant, backend = self.variant, self.backend
+        casts = {stored.query_dtype for stored, _ in stored_dtypes(variant).values()}
+        if casts <= {None}:
+            holder = (*self.path, "dtypes") if variant.dtypes else ("backends", self.name, "dtypes")
+            for i, dtype in enumerate(claimed_dtypes(backend, variant)):
+                takes = [
+                    (n, r) for n, r in served if isinstance(r.dtypes, str) or dtype in r.dtypes
+                ]
+                yield from self._uncovered(f"dtype {dtype}", (*holder, i), takes, "dtypes")
+        sizes = variant.head_sizes or backend.head_sizes
+        if isinstance(sizes, list):
+            holder = (
+                (*self.path, "head_sizes")
+                if variant.head_sizes
+                else ("backends", self.name, "head_sizes")
+            )
+            for i, size in enumerate(sizes):
+                takes = [(n, r) for n, r in served if _takes(r.head_sizes, IntSet([size]))]
+                yield from self._uncovered(f"head size {size}", (*holder, i), takes, "head_sizes")
+        pages = IntSet([variant.page_size]) if variant.page_size else variant.block_sizes
+        if isinstance(pages, IntSet) and pages != ANY:
+            key = "page_size" if variant.page_size else "block_sizes"
+            takes = [(n, r) for n, r in served if _takes(r.page_sizes, pages)]
+            yield from self._uncovered(f"page size {pages}", (*self.path, key), takes, "page_sizes")
+        heads = variant.query_heads
+        counts = [IntSet([n]) for n in heads.pad_to] if isinstance(heads, Padding) else [heads]
+        for count in counts:
+            if isinstance(count, IntSet) and count != ANY:
+                takes = [(n, r) for n, r in served if _takes(r.query_heads, count)]
+                path = (*self.path, "query_heads")
+                yield from self._uncovered(f"query heads {count}", path, takes, "query_heads")
+        if self.phase == "prefill":
+            return  # a backend's features are what its decode takes
+        claimed = variant.features if variant.features is not None else backend.features
+        holder = (
+            (*self.path, "features")
+            if variant.features is not None
+            else ("backends", self.name, "features")
+        )
+        for i, feature in enumerate(claimed):
+            takes = [
+                (n, r) for n, r in served if feature in (*r.features.known, *r.features.unknown)
+            ]
+            yield from self._uncovered(f"feature {feature}", (*holder, i), takes, "features")
+
+    def _uncovered(
+        self, claim: str, path: Path_, takes: list[tuple[int, Row]], axis: str
+    ) -> Iterator[Problem]:
+        for pattern in self.variant.compute_capability:
+            covered = frozenset().union(*(all_points(row.compute_capability) for _, row in takes))
+            left = points(pattern.text) - covered
+            if left:
+                yield self._problem(claim, path, pattern, min(left), axis)
+
+    def _problem(
+        self,
+        claim: str,
+        path: Path_,
+        pattern: CapabilityPattern,
+        example: tuple[int, int],
+        axis: str,
+    ) -> Problem:
+        near = [(i, row) for i, row in self.rows if example in all_points(row.compute_capability)]
+        accepted = ", ".join(dict.fromkeys(v for _, row in near for v in _axis_words(row, axis)))
+        gpu = pattern.text
+        if pattern.specificity not in (0, 3) and near:
+            gpu += f" (such as {format_capability(example)})"
+        number = near[0][0] if near else self.rows[0][0] if self.rows else 0
+        row_place = self.matrix.source.place(("kernels", self.kernel_name, "rows", number))
+        if near:
+            message = f"rows there take {axis}: {accepted}"
+        else:
+            gpus = dict.fromkeys(p.text for _, row in self.rows for p in row.compute_capability)
+            message = f"no row is for that GPU; rows are for {', '.join(gpus)}"
+        return Problem(
+            self.matrix.source.place(path),
+            _CODE,
+            f"{self.name} claims {claim} on {gpu}, but no row of {self.kernel_name} allows it",
+            "take the claim out, or add a row with a source that shows that the kernel takes it",
+            ((row_place, message),),
+        )
+
+
+def _takes(axis: IntSet | str, claim: IntSet) -> bool:
+    return isinstance(axis, str) or claim <= axis
+
+
+def _axis_words(row: Row, axis: str) -> list[str]:
+    value = row.features.known if axis == "features" else getattr(row, axis)
+    if isinstance(value, str):
+        return [value]
+    return [str(item) for item in value]

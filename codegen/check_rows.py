@@ -1,0 +1,138 @@
+"""Rules about a kernel's rows: none contradicts, none is covered by another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from attnmatrix.intset import ANY, IntSet
+from attnmatrix.versions import Specifier, parse_version
+
+from .gpus import all_points, meet
+from .join import share_identity
+from .matrix import Matrix
+from .problems import Problem
+from .schema import Row
+
+_INT_AXES = ("head_sizes", "query_heads", "page_sizes", "topk")
+
+
+def rows_agree(matrix: Matrix) -> Iterator[Problem]:
+    """Two rows that answer one combination must give one answer, and each must be reachable."""
+    for name, kernel in matrix.document.kernels.items():
+        for (i, a), (j, b) in combinations(enumerate(kernel.rows), 2):
+            first = matrix.source.place(("kernels", name, "rows", i))
+            place = matrix.source.place(("kernels", name, "rows", j))
+            others = ((first, "the other row"),)
+            if not _equally_specific(a, b) or not _overlap(a, b):
+                continue
+            if (a.refuses is None) != (b.refuses is None):
+                message = f"this row of {name} and another disagree: one takes what one refuses"
+                hint = "narrow one of them, or give one a more specific compute capability"
+                yield Problem(place, "conflicting-rows", message, hint, others)
+            elif _covers(a, b) or _covers(b, a):
+                later = place if _covers(a, b) else first
+                earlier = first if _covers(a, b) else place
+                message = f"another row of {name} takes all that this row takes"
+                hint = "take it out, or narrow the wider one"
+                places = ((earlier, "the wider row"),)
+                yield Problem(later, "unreachable-row", message, hint, places)
+            elif set(a.features.known) != set(b.features.known):
+                only = sorted(set(a.features.known) ^ set(b.features.known))
+                message = (
+                    f"this row of {name} and another take the same combinations "
+                    f"but disagree on {', '.join(only)}"
+                )
+                hint = "narrow one of them so that they share no combination"
+                yield Problem(place, "conflicting-rows", message, hint, others)
+        yield from _shadowed(matrix, name)
+
+
+def _shadowed(matrix: Matrix, name: str) -> Iterator[Problem]:
+    """A row whose every GPU a more specific row answers for can never be reached."""
+    rows = matrix.document.kernels[name].rows
+    for i, row in enumerate(rows):
+        left = all_points(row.compute_capability)
+        for other in rows:
+            if other is row or not share_identity(row, other):
+                continue
+            wider = all(
+                other_axis == "any" or (not isinstance(axis, str) and set(axis) <= set(other_axis))
+                for axis, other_axis in (
+                    (row.kv_formats, other.kv_formats),
+                    (row.dtypes, other.dtypes),
+                )
+            )
+            if not wider or not _axis(row.head_sizes) <= _axis(other.head_sizes):
+                continue
+            for pattern in other.compute_capability:
+                own = [p.specificity for p in row.compute_capability if meet(p.text, pattern.text)]
+                if own and pattern.specificity > max(own):
+                    left -= all_points([pattern])
+        if not left:
+            place = matrix.source.place(("kernels", name, "rows", i))
+            message = f"more specific rows of {name} answer for every GPU of this row"
+            yield Problem(place, "unreachable-row", message, "take it out")
+
+
+def _equally_specific(a: Row, b: Row) -> bool:
+    """Whether on some GPU neither row's pattern is more specific than the other's."""
+    for x in a.compute_capability:
+        for y in b.compute_capability:
+            if x.specificity == y.specificity and meet(x.text, y.text):
+                return True
+    return False
+
+
+def _axis(axis: IntSet | str) -> IntSet:
+    return ANY if isinstance(axis, str) else axis
+
+
+def _overlap(a: Row, b: Row) -> bool:
+    """Whether some combination lies in both rows."""
+    if not share_identity(a, b):
+        return False
+    for name in _INT_AXES:
+        x, y = _axis(getattr(a, name)), _axis(getattr(b, name))
+        if not (x & y or (not x and not y)):
+            return False
+    return any(
+        _versions_meet(a.versions.get(name, "none"), b.versions.get(name, "none"))
+        for name in {*a.versions, *b.versions}
+    )
+
+
+def _covers(a: Row, b: Row) -> bool:
+    """Whether row a takes everything that row b takes."""
+    if not all_points(b.compute_capability) <= all_points(a.compute_capability):
+        return False
+    for axis in ("kv_formats", "dtypes"):
+        x, y = getattr(a, axis), getattr(b, axis)
+        if x != "any" and (isinstance(y, str) or not set(y) <= set(x)):
+            return False
+    if not all(_axis(getattr(b, name)) <= _axis(getattr(a, name)) for name in _INT_AXES):
+        return False
+    if not set(b.features.known) <= set(a.features.known):
+        return False
+    return all(
+        text in ("none", a.versions.get(name)) or a.versions.get(name) == "any"
+        for name, text in b.versions.items()
+    )
+
+
+def _versions_meet(a: str, b: str) -> bool:
+    """Whether some version satisfies both; 'unknown' may be any."""
+    if "none" in (a, b):
+        return False
+    specifiers = [Specifier(text) for text in (a, b) if text not in ("any", "unknown")]
+    if len(specifiers) < 2:
+        return True
+    bounds = [bound.text for s in specifiers for _, bound, _ in s.clauses]
+    candidates = [text for bound in bounds for text in (bound, f"{bound}.1", f"{bound}.dev0")]
+    versions = [parse_version("0.0"), parse_version("999999")]
+    for text in candidates:
+        try:
+            versions.append(parse_version(text))
+        except ValueError:
+            continue
+    return any(all(s.contains(version) for s in specifiers) for version in versions)

@@ -1,0 +1,67 @@
+"""`attnmatrix gen`: reads, checks, renders, writes; or checks that nothing has drifted."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+from .matrix import load
+from .problems import InvalidSource
+from .render import render
+from .write import ForeignFiles, compare, diff, write
+
+
+def generate(source: str, out: str | None, *, check: bool) -> int:
+    """Runs the command; returns 0 (written, or in step), 1 (drift) or 2 (broken)."""
+    path = Path(source)
+    root = Path(out) if out is not None else path.parent
+    try:
+        files = render(load(path))
+    except InvalidSource as error:
+        print(error, file=sys.stderr)
+        count = len(error.problems)
+        print(f"\n{count} error{'s' * (count != 1)} in {path}; nothing written", file=sys.stderr)
+        return 2
+    except OSError as error:
+        return _fail(f"cannot read {path}: {error.strerror or error}")
+    try:
+        differences = compare(root, files)
+        if check:
+            return _report(root, files, differences, _command(source, out))
+        write(root, files, differences)
+    except (OSError, ForeignFiles) as error:
+        return _fail(error)
+    written = len(differences.missing) + len(differences.changed)
+    kept = len(files) - written
+    removed = f", {len(differences.orphaned)} removed" if differences.orphaned else ""
+    print(f"{written} files written, {kept} unchanged{removed} under {root}")
+    return 0
+
+
+def _report(root: Path, files: dict[str, str], differences, command: str) -> int:  # type: ignore[no-untyped-def]
+    if not differences:
+        print(f"{len(files)} files are in step with the source")
+        return 0
+    sys.stdout.write(diff(root, files, differences))
+    for word, paths in (
+        ("missing", differences.missing),
+        ("differs", differences.changed),
+        ("orphaned", differences.orphaned),
+    ):
+        for path in paths:
+            print(f"{word}: {path}")
+    print(f"The files differ from what the source gives. Run: {command}")
+    return 1
+
+
+def _command(source: str, out: str | None) -> str:
+    if source == "capabilities.yaml" and out is None:
+        return "make gen"
+    words = ["attnmatrix", "gen", "--source", source]
+    return shlex.join(words + (["--out", out] if out is not None else []))
+
+
+def _fail(error: object) -> int:
+    print(f"attnmatrix: error: {error}", file=sys.stderr)
+    return 2

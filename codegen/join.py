@@ -1,0 +1,214 @@
+"""Joins a backend's claim with its kernels' rows: the cells, where both agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attnmatrix.cell import Cell
+from attnmatrix.intset import ANY, IntSet, Multiples
+
+from .gpus import meet, meets
+from .matrix import claimed_dtypes, resolve
+from .schema import MODEL_DTYPE, Backend, Document, Kernel, Padding, Row, Stored, Variant
+
+
+def join(document: Document, name: str) -> tuple[Cell, ...]:
+    """The cells of one backend, refusals last; a decode cell before a prefill cell."""
+    backend = document.backends[name]
+    cells = [
+        cell
+        for phase in ("decode", "prefill")
+        for variant in backend.variants
+        for cell in _variant_cells(document, backend, variant, phase)
+    ]
+    return tuple(sorted(cells, key=lambda cell: cell.refuses is not None))
+
+
+def stored_dtypes(variant: Variant) -> dict[str, tuple[Stored, list[str]]]:
+    """The KV-cache dtypes with a format of their own, each with every spelling that leads to it."""
+    found: dict[str, tuple[Stored, list[str]]] = {}
+    for name, target in variant.kv_cache_dtypes.items():
+        if isinstance(target, Stored):
+            found[name] = (target, [])
+    for name in variant.kv_cache_dtypes:
+        resolved = resolve(variant, name)
+        if resolved in found:
+            found[resolved][1].append(name)
+    return found
+
+
+def _variant_cells(
+    document: Document, backend: Backend, variant: Variant, phase: str
+) -> Iterator[Cell]:
+    kernel_name = getattr(variant.kernels, phase)
+    if kernel_name is None:
+        return
+    kernel = document.kernels.get(kernel_name)
+    model_aliases = [n for n in variant.kv_cache_dtypes if resolve(variant, n) == MODEL_DTYPE]
+    for name, (stored, spellings) in stored_dtypes(variant).items():
+        format_name = (phase == "prefill" and variant.kernels.prefill_format) or stored.format
+        for row in kernel.rows if kernel else [None]:
+            if row is not None and row.kv_formats != "any" and format_name not in row.kv_formats:
+                continue
+            cell = _meeting(
+                backend,
+                variant,
+                phase,
+                kernel_name,
+                kernel,
+                row,
+                name,
+                stored,
+                document.kv_formats[stored.format].bytes_per_token,
+            )
+            if cell is None:
+                continue
+            aliases = tuple(model_aliases) if name in cell.dtypes else ()
+            if cell.dtypes == (name,):
+                yield _with(cell, spellings=(*aliases, *spellings))
+                continue
+            yield _with(cell, spellings=tuple(spellings))
+            if aliases:
+                yield _with(cell, spellings=aliases, dtypes=(name,))
+
+
+def _with(cell: Cell, **changes: object) -> Cell:
+    return Cell(**{**{name: getattr(cell, name) for name in Cell.__slots__}, **changes})  # type: ignore[arg-type]
+
+
+def _meeting(
+    backend: Backend,
+    variant: Variant,
+    phase: str,
+    kernel_name: str,
+    kernel: Kernel | None,
+    row: Row | None,
+    name: str,
+    stored: Stored,
+    bytes_per_token: int,
+) -> Cell | None:
+    """What a variant's claim and one row have in common; None if nothing."""
+    unknown: list[str] = []
+    dtypes = tuple(claimed_dtypes(backend, variant))
+    sizes = variant.head_sizes or backend.head_sizes
+    head_sizes = ANY if sizes == "any" else IntSet(sizes)
+    block_sizes = _known(variant.block_sizes, "block_sizes", unknown)
+    heads, padded_to = _claimed_heads(variant, unknown)
+    claimed = variant.features if variant.features is not None else backend.features
+    notes = [*backend.notes, *variant.notes]
+    if kernel is None or row is None:
+        return Cell(
+            phase=phase,
+            compute_capability=tuple(p.text for p in variant.compute_capability),
+            kernel=None,
+            spellings=(),
+            kv_cache_dtype=name,
+            kv_format=stored.format,
+            extra_kv_format=stored.extra_format,
+            bytes_per_token=bytes_per_token,
+            dtypes=dtypes,
+            head_sizes=head_sizes,
+            query_heads=heads,
+            padded_to=padded_to,
+            block_sizes=block_sizes,
+            page_size=variant.page_size,
+            features=tuple(claimed),
+            unknown=tuple(unknown),
+            sources=tuple(backend.sources),
+            notes=tuple(notes),
+        )
+    capability = meets(variant.compute_capability, row.compute_capability)
+    if row.dtypes == "unknown":
+        unknown.append("dtypes")
+    elif row.dtypes != "any":
+        if stored.query_dtype is not None:
+            dtypes = dtypes if stored.query_dtype in row.dtypes else ()
+        else:
+            dtypes = tuple(d for d in dtypes if d in row.dtypes)
+    head_sizes &= _known(row.head_sizes, "head_sizes", unknown)
+    pages = _known(row.page_sizes, "block_sizes", unknown)
+    if variant.page_size is None:
+        block_sizes &= pages
+    elif variant.page_size not in pages:
+        block_sizes = IntSet()
+    taken = _known(row.query_heads, "query_heads", unknown)
+    if padded_to:
+        padded_to = tuple(n for n in padded_to if n in taken)
+        heads = IntSet(multiples=[Multiples(maximum=max(padded_to))]) if padded_to else IntSet()
+    else:
+        heads &= taken
+    topk = _known(row.topk, "topk", unknown)
+    if not (capability and dtypes and head_sizes and block_sizes and heads):
+        return None
+    return Cell(
+        phase=phase,
+        compute_capability=capability,
+        except_capability=_shadows(kernel, row, stored, capability),
+        kernel=kernel_name,
+        spellings=(),
+        kv_cache_dtype=name,
+        kv_format=stored.format,
+        extra_kv_format=stored.extra_format,
+        bytes_per_token=bytes_per_token,
+        dtypes=dtypes,
+        head_sizes=head_sizes,
+        query_heads=heads,
+        padded_to=padded_to,
+        block_sizes=block_sizes,
+        page_size=variant.page_size,
+        topk=topk,
+        features=tuple(f for f in claimed if f in row.features.known),
+        unknown_features=tuple(f for f in claimed if f in row.features.unknown),
+        versions=row.versions,
+        unknown=tuple(dict.fromkeys(unknown)),
+        sources=tuple(dict.fromkeys([*row.sources, *backend.sources])),
+        notes=tuple(dict.fromkeys([*notes, *kernel.notes, *row.notes])),
+        refuses=row.refuses,
+    )
+
+
+def _known(axis: IntSet | str, name: str, unknown: list[str]) -> IntSet:
+    """An axis as a set; one that nobody has established leaves everything open, and is listed."""
+    if isinstance(axis, IntSet):
+        return axis
+    unknown.append(name)
+    return ANY
+
+
+def _claimed_heads(variant: Variant, unknown: list[str]) -> tuple[IntSet, tuple[int, ...]]:
+    claim = variant.query_heads
+    if isinstance(claim, Padding):
+        return ANY, tuple(sorted(claim.pad_to))
+    return _known(claim, "query_heads", unknown), ()
+
+
+def _shadows(
+    kernel: Kernel, row: Row, stored: Stored, capability: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The GPUs on which a more specific row of the kernel answers in place of this one."""
+    found = []
+    for other in kernel.rows:
+        if other is row or not share_identity(row, other, stored.format):
+            continue
+        for pattern in other.compute_capability:
+            own = [p.specificity for p in row.compute_capability if meet(p.text, pattern.text)]
+            if own and pattern.specificity > max(own):
+                found.append(pattern.text)
+    return tuple(t for t in dict.fromkeys(found) if t not in capability)
+
+
+def share_identity(a: Row, b: Row, format_name: str | None = None) -> bool:
+    """Whether two rows speak of a common format (or of this one), dtype and head size."""
+    if format_name is not None:
+        formats = all(r.kv_formats == "any" or format_name in r.kv_formats for r in (a, b))
+    else:
+        formats = _share(a.kv_formats, b.kv_formats)
+    if not formats or not _share(a.dtypes, b.dtypes):
+        return False
+    if isinstance(a.head_sizes, IntSet) and isinstance(b.head_sizes, IntSet):
+        return bool(a.head_sizes & b.head_sizes)
+    return True
+
+
+def _share(a: tuple[str, ...] | str, b: tuple[str, ...] | str) -> bool:
+    return isinstance(a, str) or isinstance(b, str) or not set(a).isdisjoint(b)

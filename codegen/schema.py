@@ -1,0 +1,385 @@
+"""The grammar of capabilities.yaml, as pydantic models. Names are resolved later, in `matrix`.
+
+Field descriptions go into the JSON Schema that editors show.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from attnmatrix.capability import CapabilityPattern, parse_capability
+from attnmatrix.intset import IntSet
+from attnmatrix.kv_format import BITS, PER_TENSOR
+
+from .axes import (
+    DTYPES,
+    CapabilityAxis,
+    DtypeAxis,
+    FeatureAxis,
+    IntAxis,
+    NameAxis,
+    VersionAxis,
+    invalid,
+)
+
+MODEL_DTYPE = "model_dtype"
+"""The target of an alias that stands for the model's own dtype."""
+
+_SOURCE_FORMS = (
+    "'vllm==0.33.0 path/in/wheel.py:12', 'owner/repo@commit path:12', 'owner/repo#123', "
+    "'evidence/file.json' or 'https://...'"
+)
+_SOURCE = re.compile(
+    r"""(?P<release>[A-Za-z0-9._-]+==[^\s=]+(?:\s+\S+)?)
+    |(?P<repository>[\w.-]+/[\w.-]+@[0-9a-fA-F]{7,40}\s+\S+)
+    |(?P<thread>[\w.-]+/[\w.-]+\#\d+)
+    |(?P<evidence>evidence/[\w./+-]+\.json)
+    |(?P<url>https?://\S+)""",
+    re.VERBOSE,
+)
+
+
+def _source(text: str) -> str:
+    if not _SOURCE.fullmatch(text):
+        raise invalid(f"{text!r} is not a source", f"write {_SOURCE_FORMS}")
+    return text
+
+
+def _line(text: str) -> str:
+    if "\n" in text or not text.strip():
+        raise invalid("this takes one line of text")
+    return text
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", text):
+        raise invalid(
+            f"{text!r} is not a name", "begin with a letter; then letters, digits, _ . and -"
+        )
+    return text
+
+
+def _backend_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", text):
+        raise invalid(f"{text!r} is not a backend name", "write capitals, digits and _")
+    return text
+
+
+def _one_capability(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"\d{1,2}\.\d", value):
+        raise invalid(f"{value!r} is not a compute capability", 'write it quoted, such as "9.0"')
+    parse_capability(value)
+    return value
+
+
+def _flag(value: Any) -> Any:
+    if type(value) is bool or value == "any":
+        return value
+    raise invalid(f"{value!r} is neither true, false nor any")
+
+
+Line = Annotated[str, AfterValidator(_line)]
+Name = Annotated[str, AfterValidator(_name)]
+SourceText = Annotated[str, AfterValidator(_source)]
+Sources = Annotated[
+    list[SourceText], Field(description=f"Where the fact can be read: {_SOURCE_FORMS}.")
+]
+Notes = Annotated[list[str], Field(description="Remarks shown beside the claim; plain text.")]
+
+
+class Model(BaseModel):
+    """Strict: no coercion, no unread keys, nothing changes afterwards."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True
+    )
+
+
+class Provider(Model):
+    """How one distribution ships a library."""
+
+    module: Name | None = Field(None, description="The module to import.")
+    ops: Line | None = Field(None, description="The torch.ops namespace that it registers.")
+
+
+class Library(Model):
+    """A kernel library."""
+
+    title: Line = Field(description="Its name in prose.")
+    homepage: Line = Field(description="owner/name of its repository.")
+    providers: dict[Name, Provider] = Field(
+        description="The distributions that ship it; a row's versions are theirs."
+    )
+
+
+class Part(Model):
+    """Consecutive elements of one dtype in a token's record."""
+
+    part: Name = Field(description="Its name within the format.")
+    dtype: Literal[tuple(BITS)] = Field(description="Storage dtype.")  # type: ignore[valid-type]
+    count: int = Field(gt=0, description="Number of elements (not bytes).")
+    scaled_by: Name | None = Field(
+        None,
+        description=f"The part that holds its scales, or {PER_TENSOR}: one float32 kept outside.",
+    )
+    group: int | None = Field(None, gt=0, description="Consecutive elements that share a scale.")
+    transposed: list[int] | None = Field(
+        None,
+        min_length=2,
+        max_length=2,
+        description="[rows, columns]: the elements form a matrix that is stored transposed.",
+    )
+    amax_floor: Line | None = Field(
+        None,
+        description="Of a scale part: the least magnitude a packer assumes for a group, quoted.",
+    )
+
+
+class Page(Model):
+    """How a page arranges its tokens."""
+
+    arrangement: Literal["token_by_token", "data_then_scales"] = Field(
+        description="Whether scales follow each token's data, or all data rows of the page."
+    )
+    round_up_to: int = Field(gt=0, description="A page is a multiple of so many bytes.")
+
+
+class KVFormat(Model):
+    """The bytes of one token's record, and of a page."""
+
+    title: Line = Field(description="Its name in prose.")
+    head_size: int = Field(gt=0, description="Semantic elements, not bytes.")
+    bytes_per_token: int = Field(gt=0, description="Stored bytes; must equal the sum of the parts.")
+    data: list[Part] = Field(min_length=1, description="The data row's parts, in stored order.")
+    scales: list[Part] = Field(description="The scale row's parts, in stored order; may be empty.")
+    page: Page
+    notes: Notes = []
+    sources: Sources
+
+
+_ROW_AXES = "Every axis is written in every row; any and unknown are values."
+
+
+class Row(Model):
+    """One region that a kernel takes."""
+
+    compute_capability: CapabilityAxis = Field(description="GPUs; the most specific row rules.")
+    versions: VersionAxis = Field(
+        description="For each provider: a PEP 440 specifier, any, none (not in it) or unknown."
+    )
+    kv_formats: NameAxis = Field(description="Formats of the main cache.")
+    extra_kv_formats: NameAxis = Field(
+        (), description="Formats of the extra pool, where they may differ from the main cache's."
+    )
+    dtypes: DtypeAxis = Field(description="Query dtypes.")
+    head_sizes: IntAxis = Field(description="Elements a query head.")
+    query_heads: IntAxis = Field(description="Query heads that the kernel is called with.")
+    page_sizes: IntAxis = Field(description="Tokens a page.")
+    topk: IntAxis = Field(description="Indices a query selects; none for a dense kernel.")
+    features: FeatureAxis = Field(description="Supported features; NAME: unknown if untried.")
+    refuses: Line | None = Field(
+        None, description="The row is known not to work, and why. It explains, and takes nothing."
+    )
+    notes: Notes = []
+    sources: Sources
+
+
+class Kernel(Model):
+    """One callable of one library."""
+
+    title: Line = Field(description="Its name in prose.")
+    library: Name
+    adapter: Annotated[str, Field(pattern=r"^(none|\w+:\w+)$")] = Field(
+        description="module:class under attnmatrix.kernels that calls it; none if there is none."
+    )
+    phase: Literal["decode", "prefill"]
+    rows: list[Row] = Field(min_length=1, description=_ROW_AXES)
+    notes: Notes = []
+
+
+class Stored(Model):
+    """A KV-cache dtype with a format of its own."""
+
+    format: Name = Field(description="The KV format that the cache holds.")
+    extra_format: Name | None = Field(None, description="The extra pool's, where it differs.")
+    query_dtype: Literal[DTYPES] | None = Field(  # type: ignore[valid-type]
+        None, description="What the engine casts queries to before the kernel, if it does."
+    )
+
+
+class Padding(Model):
+    """Head counts that an engine pads up to."""
+
+    pad_to: list[int] = Field(min_length=1, description="The counts the kernel is called with.")
+
+
+def _query_heads(value: Any) -> Any:
+    if isinstance(value, dict) and "pad_to" in value:
+        return Padding.model_validate(value)
+    from .axes import _int_axis
+
+    return _int_axis(value)
+
+
+QueryHeads = Annotated[
+    Any,
+    BeforeValidator(_query_heads),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["pad_to"],
+                    "properties": {
+                        "pad_to": {"type": "array", "items": {"type": "integer", "minimum": 1}}
+                    },
+                },
+                {"type": "array", "items": {"type": "integer", "minimum": 1}},
+                {"type": "object", "not": {"required": ["pad_to"]}},
+                {"enum": ["any", "unknown"]},
+            ]
+        }
+    ),
+]
+
+
+def _kv_cache_dtype(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return Stored.model_validate(value)
+    raise invalid(f"{value!r} is neither an alias nor {{format: NAME}}")
+
+
+KVCacheDtype = Annotated[
+    Any,
+    BeforeValidator(_kv_cache_dtype),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "description": "An alias of another KV-cache dtype."},
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["format"],
+                    "properties": {
+                        "format": {"type": "string"},
+                        "extra_format": {"type": "string"},
+                        "query_dtype": {"enum": list(DTYPES)},
+                    },
+                },
+            ]
+        }
+    ),
+]
+
+
+class Kernels(Model):
+    """The kernels that a variant calls."""
+
+    decode: Name = Field(description="A kernel, or none where the matrix has no adapter for it.")
+    prefill: Name | None = Field(None, description="A kernel for prefill, if it has its own.")
+    prefill_format: Name | None = Field(
+        None,
+        description="The format that prefill reads, where the engine first gathers and unpacks the "
+        "cache into a workspace.",
+    )
+
+
+class Variant(Model):
+    """A backend on some GPUs. One KV-cache dtype has one meaning on one GPU."""
+
+    compute_capability: CapabilityAxis
+    kernels: Kernels
+    block_sizes: IntAxis = Field(
+        description="Tokens a block, as a user configures it; any: what the kernel takes."
+    )
+    page_size: int | None = Field(
+        None, gt=0, description="Tokens a page for the kernel, where the engine cuts its blocks."
+    )
+    query_heads: QueryHeads = Field(
+        description="Heads on one GPU; any: what the kernel takes; or {pad_to: [...]}."
+    )
+    kv_cache_dtypes: dict[Name, KVCacheDtype] = Field(
+        min_length=1,
+        description=f"{{format: NAME}}, or the name it is an alias of; {MODEL_DTYPE} follows the "
+        "model's dtype.",
+    )
+    dtypes: Annotated[list[Literal[DTYPES]] | None, Field(min_length=1)] = Field(  # type: ignore[valid-type]
+        None, description="Narrows the backend's dtypes."
+    )
+    head_sizes: Annotated[list[int] | None, Field(min_length=1)] = Field(
+        None, description="Narrows the backend's head sizes."
+    )
+    features: list[str] | None = Field(None, description="Narrows the backend's features.")
+    notes: Notes = []
+
+
+class Difference(Model):
+    """Where this matrix differs from an engine's declaration on purpose."""
+
+    engine: Line = Field(description="Distribution and version, such as vllm==0.33.0.")
+    field: Line = Field(description="The field that differs.")
+    reason: str = Field(description="Why the matrix is right.")
+
+
+Flag = Annotated[
+    bool | str,
+    BeforeValidator(_flag),
+    WithJsonSchema({"anyOf": [{"type": "boolean"}, {"const": "any"}]}),
+]
+
+
+class Backend(Model):
+    """What an engine names and a user picks."""
+
+    summary: Line
+    mla: Flag = Field(description="Multi-head latent attention; any for both.")
+    sparse: Flag = Field(description="Attention to top-k selected tokens; any for both.")
+    dtypes: list[Literal[DTYPES]] = Field(min_length=1)  # type: ignore[valid-type]
+    head_sizes: list[int] | Literal["any"] = Field(description="Elements a query head.")
+    features: list[str] = Field(description="Features that the backend passes on.")
+    variants: list[Variant] = Field(min_length=1)
+    notes: Notes = []
+    differs: list[Difference] = []
+    sources: Sources
+
+
+class When(Model):
+    """What a priority is for; what is left out is not asked."""
+
+    mla: bool | None = None
+    sparse: bool | None = None
+    compute_capability: CapabilityAxis | None = None
+    head_size: int | None = None
+    query_heads: IntAxis | None = None
+    kv_cache_dtype: list[str] | None = None
+
+
+class Priority(Model):
+    """Backends in the order in which they are tried."""
+
+    when: When
+    order: list[Name] = Field(min_length=1)
+    notes: Notes = []
+    sources: Sources
+
+
+class Document(Model):
+    """capabilities.yaml: what each attention backend supports, and where that can be read."""
+
+    gpus: dict[Line, Annotated[str, BeforeValidator(_one_capability)]] = Field(
+        {}, description="GPU names that people type, each with its compute capability."
+    )
+    libraries: dict[Name, Library]
+    kv_formats: dict[Name, KVFormat]
+    kernels: dict[Name, Kernel]
+    backends: dict[Annotated[str, AfterValidator(_backend_name)], Backend]
+    priorities: list[Priority] = []
+
+
+__all__ = ["CapabilityPattern", "Document", "IntSet", "Model"]

@@ -1,0 +1,169 @@
+"""Text into other languages: the same text comes out, and it can never become code."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from attnmatrix.backend import MultipleOf
+from attnmatrix.cell import Cell
+from attnmatrix.intset import ANY, NONE, IntSet, Multiples
+from attnmatrix.kv_format import Part
+
+WIDTH = 100
+"""Columns of generated Python, as the formatter has it."""
+
+_SPECIAL = re.compile(
+    r"[&<>|{}\\`*\[\]~$^]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[\x00-\x1f\x7f-\x9f]"
+)
+_PLAIN_CODE = re.compile(r"[A-Za-z0-9_.,:;+%/@() -]*[A-Za-z0-9_.,:;+%/@()-]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
+
+
+def markdown(value: Any) -> str:
+    """Text for a Markdown paragraph or table cell: one line, every sign that could mean something
+    to Markdown, HTML or a template written as an entity or escaped."""
+    text = _SPECIAL.sub(lambda m: _entities(m[0]), " ".join(str(value).split()))
+    # A line that begins as a heading, list, quote or rule would be one; so would a bare URL.
+    text = re.sub(r"^([#+\-!:]|\d+(?=[.)]))", lambda m: _entities(m[0]), text)
+    return text.replace("://", "&#58;//").replace("@", "&#64;").replace("![", "&#33;[")
+
+
+def _entities(text: str) -> str:
+    return "".join(f"&#{ord(char)};" for char in text)
+
+
+def code(value: Any) -> str:
+    """A short value as inline code, safe in a table: as HTML where a sign could end it early."""
+    text = " ".join(str(value).split())
+    if _PLAIN_CODE.fullmatch(text):
+        return f"`{text}`"
+    shown = "".join(
+        f"&#{ord(char)};" if char in "|{}\\`*_[]~$^=@:" or _CONTROL.match(char) else char
+        for char in html.escape(text)
+    )
+    return f"<code>{shown}</code>"
+
+
+def comment(value: Any) -> str:
+    """Text for one line of a Python docstring or comment: no sign can end either."""
+    text = _CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}", " ".join(str(value).split()))
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def assignment(name: str, value: Any, indent: int = 0) -> str:
+    """`name = value` as the formatter lays it out; without the line's own indentation."""
+    text = python(value, indent, len(name) + 3)
+    if isinstance(value, str) and indent + len(name) + 3 + len(text) > WIDTH >= indent + 4 + len(
+        text
+    ):
+        return f"{name} = (\n{' ' * (indent + 4)}{text}\n{' ' * indent})"
+    return f"{name} = {text}"
+
+
+def python(value: Any, indent: int = 0, used: int = 0) -> str:
+    """A value as a Python literal, laid out as the formatter does: on one line if it fits.
+
+    indent: columns before the line; used: columns of that line taken by what stands before and
+    after the literal.
+    """
+    flat = _flat(value)
+    if indent + used + len(flat) <= WIDTH or not _items(value):
+        return flat
+    inner = " " * (indent + 4)
+    lines = []
+    for prefix, item in _items(value):
+        text = python(item, indent + 4, len(prefix) + 1)
+        lines.append(f"{inner}{prefix}{text},\n")
+    opening, closing = _brackets(value)
+    return f"{opening}\n{''.join(lines)}{' ' * indent}{closing}"
+
+
+def string(value: str) -> str:
+    """A text as a Python literal; signs that do not print, or turn the line around, as escapes."""
+    quote = "'" if value.count('"') > value.count("'") else '"'  # the fewer escapes
+    return quote + "".join(_escape(char, quote) for char in value) + quote
+
+
+def _escape(char: str, quote: str) -> str:
+    if char in ("\\", quote):
+        return "\\" + char
+    if char in "\n\t":
+        return "\\n" if char == "\n" else "\\t"
+    if char.isprintable():
+        return char
+    number = ord(char)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, str):
+        return string(value)
+    if isinstance(value, IntSet) and value in (ANY, NONE):
+        return "ANY" if value == ANY else "NONE"
+    items = _items(value)
+    if not items and not isinstance(value, tuple | list | dict):
+        return repr(value)
+    opening, closing = _brackets(value)
+    comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
+    return opening + ", ".join(prefix + _flat(item) for prefix, item in items) + comma + closing
+
+
+def _brackets(value: Any) -> tuple[str, str]:
+    for kind, brackets in ((dict, "{}"), (list, "[]"), (tuple, "()")):
+        if isinstance(value, kind):
+            return brackets[0], brackets[1]
+    return f"{type(value).__name__}(", ")"
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    """What stands between a literal's brackets: (prefix, value) pairs. Empty for an atom."""
+    if isinstance(value, dict):
+        return [(f"{_flat(key)}: ", item) for key, item in value.items()]
+    if isinstance(value, tuple | list):
+        return [("", item) for item in value]
+    if isinstance(value, IntSet):
+        items: list[tuple[str, Any]] = [("", value.values)] if value.values else []
+        if value.multiples:
+            items.append(("multiples=", value.multiples))
+        return items
+    if isinstance(value, Multiples):
+        items = [("", value.base)]
+        if value.first != value.base:
+            items.append(("minimum=", value.first))
+        if value.maximum is not None:
+            items.append(("maximum=", value.maximum))
+        return items
+    if isinstance(value, Part):
+        leading = [("", value.name), ("", value.dtype), ("", value.count)]
+        return leading + _keywords(value, ("scaled_by", "group", "transposed", "amax_floor"))
+    if isinstance(value, Cell):
+        return _keywords(value, Cell.__slots__)
+    if isinstance(value, MultipleOf):
+        return [("", value.base)]
+    return []
+
+
+_PLAIN_CELL = Cell(
+    phase="",
+    compute_capability=(),
+    kernel="",
+    spellings=(),
+    kv_cache_dtype="",
+    kv_format="",
+    dtypes=(),
+)
+
+
+def _keywords(value: Any, names: Iterable[str]) -> list[tuple[str, Any]]:
+    """Keyword arguments for the attributes that differ from their default."""
+    default = _PLAIN_CELL if isinstance(value, Cell) else None
+    return [
+        (f"{name}=", getattr(value, name))
+        for name in names
+        if getattr(value, name) != getattr(default, name, None)
+    ]

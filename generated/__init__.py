@@ -1,0 +1,2 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with: make gen

@@ -1,0 +1,15 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with: make gen
+"""FlashMLA dense decode (dense_decode_fwd)."""
+
+from attnmatrix.kernel import Kernel
+
+NAME = "flash_mla.dense_decode"
+
+ENTRY = Kernel(
+    NAME,
+    title="FlashMLA dense decode (dense_decode_fwd)",
+    library="flash_mla",
+    adapter=None,
+    phase="decode",
+)

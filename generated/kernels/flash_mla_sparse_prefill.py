@@ -1,0 +1,15 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with: make gen
+"""FlashMLA sparse attention over bf16 rows (sparse_prefill_fwd)."""
+
+from attnmatrix.kernel import Kernel
+
+NAME = "flash_mla.sparse_prefill"
+
+ENTRY = Kernel(
+    NAME,
+    title="FlashMLA sparse attention over bf16 rows (sparse_prefill_fwd)",
+    library="flash_mla",
+    adapter=None,
+    phase="prefill",
+)

@@ -1,0 +1,15 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with: make gen
+"""FlashInfer BatchMLAPagedAttentionWrapper (fa3, fa2)."""
+
+from attnmatrix.kernel import Kernel
+
+NAME = "flashinfer.batch_mla"
+
+ENTRY = Kernel(
+    NAME,
+    title="FlashInfer BatchMLAPagedAttentionWrapper (fa3, fa2)",
+    library="flashinfer",
+    adapter=None,
+    phase="decode",
+)

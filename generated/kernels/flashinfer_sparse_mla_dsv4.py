@@ -1,0 +1,15 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with: make gen
+"""FlashInfer DeepSeek-V4 sparse decode on 10.x (trtllm_batch_decode_sparse_mla_dsv4)."""
+
+from attnmatrix.kernel import Kernel
+
+NAME = "flashinfer.sparse_mla_dsv4"
+
+ENTRY = Kernel(
+    NAME,
+    title="FlashInfer DeepSeek-V4 sparse decode on 10.x (trtllm_batch_decode_sparse_mla_dsv4)",
+    library="flashinfer",
+    adapter=None,
+    phase="decode",
+)

@@ -1,0 +1,15 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with: make gen
+"""FlashInfer packed sparse decode on 12.x."""
+
+from attnmatrix.kernel import Kernel
+
+NAME = "flashinfer.sparse_mla_sm120"
+
+ENTRY = Kernel(
+    NAME,
+    title="FlashInfer packed sparse decode on 12.x",
+    library="flashinfer",
+    adapter=None,
+    phase="decode",
+)

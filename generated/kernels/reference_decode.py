@@ -1,0 +1,15 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with: make gen
+"""PyTorch reference in float64."""
+
+from attnmatrix.kernel import Kernel
+
+NAME = "reference.decode"
+
+ENTRY = Kernel(
+    NAME,
+    title="PyTorch reference in float64",
+    library="torch",
+    adapter="reference:ReferenceDecode",
+    phase="decode",
+)

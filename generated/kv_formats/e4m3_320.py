@@ -1,0 +1,23 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with: make gen
+"""Plain FP8 (e4m3), 320 wide, one scale a tensor."""
+
+from attnmatrix.kv_format import KVFormat, Part
+
+NAME = "e4m3_320"
+
+ENTRY = KVFormat(
+    NAME,
+    title="Plain FP8 (e4m3), 320 wide, one scale a tensor",
+    head_size=320,
+    bytes_per_token=320,
+    data=(
+        Part("latent", "float8_e4m3fn", 256, scaled_by="per_tensor"),
+        Part("rope", "float8_e4m3fn", 64, scaled_by="per_tensor"),
+    ),
+    scales=(),
+    arrangement="token_by_token",
+    round_up_to=1,
+    notes=(),
+    sources=("flashinfer-python==0.7.4 flashinfer/mla/_utils.py:47",),
+)
