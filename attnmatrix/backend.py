@@ -6,13 +6,16 @@ plain names ('bfloat16'), since nothing here needs torch.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
 
 from .capability import parse_capability
 from .cell import Cell
 from .index import Index
 from .request import Request
 from .verdict import Verdict, judge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar
 
 
 class MultipleOf:

@@ -7,9 +7,12 @@ one KV-cache dtype of one variant on one kernel row. A request is supported if a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from .intset import ANY, IntSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 UNKNOWN = "unknown"
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .request import Request
     from .verdict import Verdict
 
@@ -168,6 +170,11 @@ def _select(arguments: argparse.Namespace) -> int:
 
 
 def _gen(arguments: argparse.Namespace) -> int:
+    import gc
+    import os
+
+    gc.disable()  # a short process that makes few cycles: a fifth of the time
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would search every package
     try:
         from .codegen.command import generate
     except ModuleNotFoundError as error:

@@ -8,7 +8,6 @@ remember cannot go stale.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
 
 from .capability import Capability, CapabilityPattern, matches_any
 from .cell import UNKNOWN, Cell
@@ -17,7 +16,10 @@ from .libraries import Absent
 from .request import FEATURES
 from .versions import Specifier, Version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .request import Request
 
 FIELDS = (

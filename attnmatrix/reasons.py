@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from .capability import format_capability
 from .cell import Cell
@@ -12,7 +11,10 @@ from .libraries import Absent
 from .spelling import did_you_mean
 from .versions import Specifier, Version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .backend import Backend
     from .request import Request
     from .verdict import Reason, Verdict

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import os
 from importlib import import_module
-from pkgutil import iter_modules
-from typing import Any
 
 from .backend import Backend
 from .kernel import Kernel
 from .kv_format import KVFormat
 from .spelling import did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class UnknownName(KeyError):
@@ -27,9 +30,11 @@ def module_name(name: str) -> str:
 
 def _names(package: str) -> tuple[str, ...]:
     found = []
-    for info in iter_modules(import_module(f".generated.{package}", __package__).__path__):
-        module = import_module(f".generated.{package}.{info.name}", __package__)
-        found.append(module.NAME)
+    (folder,) = import_module(f".generated.{package}", __package__).__path__
+    for file in os.listdir(folder):  # pkgutil would import inspect for this: 9 ms
+        if file.endswith(".py") and file != "__init__.py":
+            module = import_module(f".generated.{package}.{file[:-3]}", __package__)
+            found.append(module.NAME)
     return tuple(sorted(found))
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from .capability import NO_GPU, Capability, parse_capability
 from .spelling import did_you_mean
 from .versions import Version, parse_version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .libraries import Absent
 
 DTYPE_SPELLINGS = {

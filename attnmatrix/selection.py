@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 from .backend import Backend
 from .capability import CapabilityPattern, matches_any
@@ -13,6 +12,10 @@ from .registry import backend_names, get_backend
 from .request import Request
 from .verdict import Verdict
 from .verdict import judge as _judge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def judge(backend: str | type[Backend], request: Request | None = None, **fields: Any) -> Verdict:

@@ -6,21 +6,27 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
 
 from .cell import Cell
 from .index import FIELDS
 from .request import Request
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .backend import Backend
+
+    _Fields = tuple[Any, ...]
+else:
+    _Fields = tuple
 
 SUPPORTED = "supported"
 UNSUPPORTED = "unsupported"
 UNKNOWN = "unknown"
 
 
-class Reason(tuple[Any, ...]):
+class Reason(_Fields):
     """One field that stands against a request.
 
     field: as Request names it; value: what was asked for; accepted: what the nearest cells take in
@@ -81,7 +87,7 @@ class Reason(tuple[Any, ...]):
         return f"<Reason {self.field}: {self.message}>"
 
 
-class Verdict(tuple[Any, ...]):
+class Verdict(_Fields):
     """The answer for one backend. Truthy if supported.
 
     status: 'supported', 'unsupported' or 'unknown'. reasons: every failing field (unsupported) or

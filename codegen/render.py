@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from functools import lru_cache
 from importlib.resources import files as resources
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -30,6 +33,7 @@ def _environment() -> jinja2.Environment:
         return (resources(__package__) / "templates" / name).read_text(encoding="utf-8")
 
     environment = jinja2.Environment(
+        bytecode_cache=_bytecode_cache(),
         loader=jinja2.FunctionLoader(load),
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # noqa: S701 - each template escapes for its own language
@@ -42,6 +46,18 @@ def _environment() -> jinja2.Environment:
         py=text.python, assign=text.assignment, doc=text.comment, md=text.markdown, code=text.code
     )
     return environment
+
+
+def _bytecode_cache() -> jinja2.BytecodeCache | None:
+    """Compiled templates, kept as Python keeps compiled modules; None where it could not write."""
+    folder = Path(str(resources(__package__) / "templates" / "__pycache__"))
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError:
+        return None
+    if not os.access(folder, os.W_OK) or sys.dont_write_bytecode:
+        return None
+    return jinja2.FileSystemBytecodeCache(str(folder))
 
 
 def render(matrix: Matrix) -> dict[str, str]:
@@ -58,8 +74,9 @@ def render(matrix: Matrix) -> dict[str, str]:
             "backend.py.j2",
             name=name,
             class_name=name.title().replace("_", ""),
-            attributes=attributes,
-            imports=_imports(attributes),
+            summary=attributes["summary"],
+            lines=(lines := [text.assignment(k, v, 4) for k, v in attributes.items()]),
+            imports=_imports("\n".join(lines)),
         )
         files[f"generated/data/backends/{name}.json"] = _json(
             {"name": name, **{k: _plain(v) for k, v in attributes.items()}}
@@ -138,25 +155,21 @@ def _module(template: str, **context: Any) -> str:
     return _environment().get_template(template).render(**context)
 
 
-def _imports(attributes: dict[str, Any]) -> list[tuple[str, list[str]]]:
+def _imports(literals: str) -> list[tuple[str, list[str]]]:
     """The imports that a backend's literals need, as (module, names)."""
-    flat = text.python(attributes)
+    signs = {
+        "attnmatrix.backend": {"Backend": "", "MultipleOf": "MultipleOf("},
+        "attnmatrix.cell": {"Cell": "Cell("},
+        "attnmatrix.intset": {
+            "ANY": "=ANY",
+            "NONE": "=NONE",
+            "IntSet": "=IntSet(",
+            "Multiples": "(Multiples(",
+        },
+    }
     found = [
-        ("attnmatrix.backend", ["Backend", *(["MultipleOf"] if "MultipleOf(" in flat else [])]),
-        ("attnmatrix.cell", ["Cell"] if "Cell(" in flat else []),
-        (
-            "attnmatrix.intset",
-            [
-                name
-                for name, sign in (
-                    ("ANY", "=ANY"),
-                    ("NONE", "=NONE"),
-                    ("IntSet", "IntSet("),
-                    ("Multiples", "Multiples("),
-                )
-                if sign in flat
-            ],
-        ),
+        (module, [name for name, sign in names.items() if sign in literals])
+        for module, names in signs.items()
     ]
     return [(module, names) for module, names in found if names]
 
@@ -193,5 +206,21 @@ def _plain(value: Any) -> Any:
 
 
 def _json(data: dict[str, Any]) -> str:
-    marked = {"$comment": f"{MARK} {COMMAND}", **data}
-    return json.dumps(marked, indent=1, ensure_ascii=False) + "\n"
+    """JSON with a line for each key and for each item of a list, so that changes merge."""
+    lines = []
+    for key, value in {"$comment": f"{MARK} {COMMAND}", **data}.items():
+        opening, closing = ("[", "]") if isinstance(value, list) else ("{", "}")
+        if isinstance(value, list) and value:
+            items = [_compact(item) for item in value]
+        elif isinstance(value, dict) and value:
+            items = [f"{_compact(name)}: {_compact(item)}" for name, item in value.items()]
+        else:
+            lines.append(f"{_compact(key)}: {_compact(value)}")
+            continue
+        body = ",\n  ".join(items)
+        lines.append(f"{_compact(key)}: {opening}\n  {body}\n {closing}")
+    return "{\n " + ",\n ".join(lines) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -69,20 +69,48 @@ def python(value: Any, indent: int = 0, used: int = 0) -> str:
     indent: columns before the line; used: columns of that line taken by what stands before and
     after the literal.
     """
-    flat = _flat(value)
-    if indent + used + len(flat) <= WIDTH or not _items(value):
-        return flat
-    inner = " " * (indent + 4)
-    lines = []
-    for prefix, item in _items(value):
-        text = python(item, indent + 4, len(prefix) + 1)
-        lines.append(f"{inner}{prefix}{text},\n")
-    opening, closing = _brackets(value)
-    return f"{opening}\n{''.join(lines)}{' ' * indent}{closing}"
+    return _lay_out(_Literal(value), indent, used)
+
+
+class _Literal:
+    """A value's one-line form, and the same of what stands between its brackets."""
+
+    __slots__ = ("flat", "items", "opening", "closing")
+
+    def __init__(self, value: Any) -> None:
+        self.items: list[tuple[str, _Literal]] = []
+        self.opening = self.closing = ""
+        if isinstance(value, str):
+            self.flat = string(value)
+            return
+        if isinstance(value, IntSet) and value in (ANY, NONE):
+            self.flat = "ANY" if value == ANY else "NONE"
+            return
+        items = _items(value)
+        if not items and not isinstance(value, tuple | list | dict):
+            self.flat = repr(value)
+            return
+        self.items = [(prefix, _Literal(item)) for prefix, item in items]
+        self.opening, self.closing = _brackets(value)
+        body = ", ".join(prefix + item.flat for prefix, item in self.items)
+        comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
+        self.flat = self.opening + body + comma + self.closing
+
+
+def _lay_out(literal: _Literal, indent: int, used: int) -> str:
+    if indent + used + len(literal.flat) <= WIDTH or not literal.items:
+        return literal.flat
+    lines = [
+        f"{' ' * (indent + 4)}{prefix}{_lay_out(item, indent + 4, len(prefix) + 1)},\n"
+        for prefix, item in literal.items
+    ]
+    return f"{literal.opening}\n{''.join(lines)}{' ' * indent}{literal.closing}"
 
 
 def string(value: str) -> str:
     """A text as a Python literal; signs that do not print, or turn the line around, as escapes."""
+    if value.isprintable() and '"' not in value and "\\" not in value:
+        return f'"{value}"'
     quote = "'" if value.count('"') > value.count("'") else '"'  # the fewer escapes
     return quote + "".join(_escape(char, quote) for char in value) + quote
 
@@ -100,19 +128,6 @@ def _escape(char: str, quote: str) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def _flat(value: Any) -> str:
-    if isinstance(value, str):
-        return string(value)
-    if isinstance(value, IntSet) and value in (ANY, NONE):
-        return "ANY" if value == ANY else "NONE"
-    items = _items(value)
-    if not items and not isinstance(value, tuple | list | dict):
-        return repr(value)
-    opening, closing = _brackets(value)
-    comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
-    return opening + ", ".join(prefix + _flat(item) for prefix, item in items) + comma + closing
-
-
 def _brackets(value: Any) -> tuple[str, str]:
     for kind, brackets in ((dict, "{}"), (list, "[]"), (tuple, "()")):
         if isinstance(value, kind):
@@ -123,7 +138,7 @@ def _brackets(value: Any) -> tuple[str, str]:
 def _items(value: Any) -> list[tuple[str, Any]]:
     """What stands between a literal's brackets: (prefix, value) pairs. Empty for an atom."""
     if isinstance(value, dict):
-        return [(f"{_flat(key)}: ", item) for key, item in value.items()]
+        return [(f"{string(key)}: ", item) for key, item in value.items()]
     if isinstance(value, tuple | list):
         return [("", item) for item in value]
     if isinstance(value, IntSet):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from .errors import KernelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def require_int(field: str, value: object, minimum: int = 1) -> int:
@@ -33,22 +36,24 @@ def require_tensor(
     dtypes: Sequence[torch.dtype],
     shape: Sequence[tuple[str, int | None]],
     device: torch.device | None = None,
+    fix: str = "",
 ) -> Tensor:
     """`value`, if it is a tensor of one of `dtypes`, of this shape, on this device.
 
-    `shape` names each dimension and gives its size, or None where any size will do.
+    `shape` names each dimension and gives its size, or None where any size will do. `fix` is what
+    to do about another shape.
     """
     wanted = ", ".join(name if size is None else f"{name}={size}" for name, size in shape)
     if not isinstance(value, Tensor):
         given = None if value is None else type(value).__name__
-        raise KernelError(field, given, f"a tensor [{wanted}]")
+        raise KernelError(field, given, f"a tensor [{wanted}]", fix)
     if value.dtype not in dtypes:
-        raise KernelError(field, value.dtype, dtypes, f"convert it, or pass another {field}")
+        raise KernelError(field, value.dtype, dtypes, "convert or view it")
     sizes = [size for _, size in shape]
     if value.dim() != len(sizes) or any(
         size is not None and size != got for size, got in zip(sizes, value.shape, strict=True)
     ):
-        raise KernelError(field, f"of shape {list(value.shape)}", f"[{wanted}]")
+        raise KernelError(field, f"of shape {list(value.shape)}", f"[{wanted}]", fix)
     if device is not None and value.device != device:
         raise KernelError(
             field, f"on {value.device}", f"a tensor on {device}", "move it there first"

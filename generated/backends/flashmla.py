@@ -51,6 +51,7 @@ class Flashmla(Backend):
             sources=(
                 "vllm-project/FlashMLA@43a39eeb csrc/api/dense_decode.h",
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:60",
+                "sglang-kernel==0.4.0 sgl_kernel/flash_mla.py",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla.py:46",
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:51",
                 "vllm-project/vllm#32477",
@@ -75,6 +76,7 @@ class Flashmla(Backend):
             sources=(
                 "vllm-project/FlashMLA@43a39eeb csrc/api/dense_decode.h",
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:60",
+                "sglang-kernel==0.4.0 sgl_kernel/flash_mla.py",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla.py:46",
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:51",
                 "vllm-project/vllm#32477",
@@ -147,6 +149,7 @@ class Flashmla(Backend):
             sources=(
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:119",
                 "vllm-project/FlashMLA@4bce8a4e csrc/extension/sm90/dense_fp8/pybind.cpp",
+                "sglang-kernel==0.4.0 sgl_kernel/flash_mla.py",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla.py:46",
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:51",
                 "vllm-project/vllm#32477",
