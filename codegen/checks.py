@@ -168,17 +168,17 @@ def everything_is_used(matrix: Matrix) -> Iterator[Problem]:
     document = matrix.document
     rows = [row for kernel in document.kernels.values() for row in kernel.rows]
     axes = [axis for row in rows for axis in (row.kv_formats, row.extra_kv_formats)]
-    every_format = any(axis == "any" for axis in axes)
     formats = {name for axis in axes if axis != "any" for name in axis}
     variants = [v for backend in document.backends.values() for v in backend.variants]
     for variant in variants:
+        formats.add(variant.kernels.prefill_format or "")
         for target in variant.kv_cache_dtypes.values():
-            if isinstance(target, Stored) and every_format:
+            if isinstance(target, Stored):
                 formats |= {target.format, target.extra_format or target.format}
     kernels = {name for v in variants for name in (v.kernels.decode, v.kernels.prefill)}
     libraries = {kernel.library for kernel in document.kernels.values()}
     for kind, entries, used, user in (
-        ("kv_formats", document.kv_formats, formats, "kernel row"),
+        ("kv_formats", document.kv_formats, formats, "kernel row or backend"),
         ("kernels", document.kernels, kernels, "backend"),
         ("libraries", document.libraries, libraries, "kernel"),
     ):

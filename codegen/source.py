@@ -83,7 +83,7 @@ def parse_source(text: str, file: str = "capabilities.yaml") -> Source:
     except RecursionError:
         problem = Problem(Place(file), "not-yaml", f"nested deeper than {_MAX_DEPTH} levels")
         raise InvalidSource([problem]) from None
-    reader = _Reader(file)
+    reader = _Reader(file, text)
     data: Any = {}
     if len(documents) > 1:
         place = reader.at(documents[1])
@@ -98,12 +98,13 @@ def parse_source(text: str, file: str = "capabilities.yaml") -> Source:
 class _Reader:
     """Turns composed nodes into plain data, keeping places and collecting problems."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, text: str) -> None:
         self.file = file
+        self.text = text
         self.problems: list[Problem] = []
         self.values: dict[Path_, Place] = {}
         self.keys: dict[Path_, Place] = {}
-        self._seen: dict[int, Place] = {}
+        self._seen: set[int] = set()
 
     def at(self, node: yaml.Node) -> Place:
         mark = node.start_mark
@@ -114,26 +115,23 @@ class _Reader:
 
     def value(self, node: yaml.Node, path: Path_) -> Any:
         place = self.values[path] = self.at(node)
-        if id(node) in self._seen:
-            message = f"an alias of the anchor at line {self._seen[id(node)].line}"
-            self.report(place, "not-yaml", message, "write the value out")
+        if self._marked(node, place):
             return None
-        self._seen[id(node)] = place
         if len(path) > _MAX_DEPTH:
             self.report(place, "not-yaml", f"nested deeper than {_MAX_DEPTH} levels")
             return None
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
-            self._check_tag(node, "tag:yaml.org,2002:seq")
             return [self.value(item, (*path, i)) for i, item in enumerate(node.value)]
         return self._scalar(node)
 
     def _mapping(self, node: yaml.MappingNode, path: Path_) -> dict[str, Any]:
-        self._check_tag(node, "tag:yaml.org,2002:map")
         found: dict[str, Any] = {}
         for key_node, value_node in node.value:
             place = self.at(key_node)
+            if self._marked(key_node, place):
+                continue
             if not isinstance(key_node, yaml.ScalarNode):
                 self.report(place, "not-yaml", "a key that is not text", "quote the key")
                 continue
@@ -160,15 +158,20 @@ class _Reader:
             found[key] = self.value(value_node, (*path, key))
         return found
 
-    def _check_tag(self, node: yaml.Node, expected: str) -> None:
-        if node.tag != expected:
+    def _marked(self, node: yaml.Node, place: Place) -> bool:
+        """Reports a tag, an anchor or an alias; a plain text can begin with none of their signs."""
+        sign = self.text[node.start_mark.index : node.start_mark.index + 1]
+        if sign == "!":
             hint = "leave the tag out; quote a value that is text"
-            self.report(self.at(node), "not-yaml", f"the tag {node.tag}", hint)
+            self.report(place, "not-yaml", f"the tag {node.tag}", hint)
+        elif sign == "&" or id(node) in self._seen:
+            self.report(place, "not-yaml", "an anchor or its alias", "write the value out")
+        self._seen.add(id(node))
+        return sign in ("!", "&")
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         text: str = node.value
         if node.style in ('"', "'", "|", ">"):  # always text
-            self._check_tag(node, _STR)
             return text
         if node.tag == _STR:
             return text
@@ -186,7 +189,6 @@ class _Reader:
             "value": "a default key",
         }.get(node.tag.removeprefix("tag:yaml.org,2002:"))
         if would_be is None:
-            self._check_tag(node, _STR)
             return text
         shown = text if text else "an empty value"
         hint = "write a value; none, unknown and any are words of their own"

@@ -64,7 +64,7 @@ def pack(
     else:
         if page_stride is not None:
             raise KernelError("page_stride", page_stride, "None with out", "out's strides count")
-        _require_cache(fmt, out, page_size, "out")
+        require_cache(fmt, out, page_size, "out")
         _require_tokens(fmt, kv, out.device)
         if out.shape[0] != num_pages:
             raise KernelError("out", f"{out.shape[0]} pages", f"{num_pages}, which kv fills")
@@ -87,7 +87,7 @@ def write(
     Tokens of negative slots are skipped. Every byte outside the records written stays as it is.
     Raises KernelError if a slot lies outside the cache or is named twice.
     """
-    _require_cache(fmt, cache, page_size)
+    require_cache(fmt, cache, page_size)
     _require_tokens(fmt, kv, cache.device)
     shape = (("tokens", kv.shape[0]),)
     require_tensor("slot_mapping", slot_mapping, (torch.int64,), shape, cache.device)
@@ -156,9 +156,21 @@ def as_records(fmt: KVFormat, cache: Tensor, page_size: int) -> Tensor:
     No copy; the page stride stays. In a data_then_scales page, element [p, t] is not token t's
     record: kernels take the page's address from this view, not the token's.
     """
-    _require_cache(fmt, cache, page_size)
+    require_cache(fmt, cache, page_size)
     payload = cache[:, : page_size * fmt.bytes_per_token]
     return payload.unflatten(1, (page_size, 1, fmt.bytes_per_token))
+
+
+def require_cache(fmt: KVFormat, cache: Tensor, page_size: int, field: str = "cache") -> None:
+    """Refuse what is no cache of this format: uint8 [num_pages, page_bytes], pages of any stride."""
+    page_bytes = _page_bytes(fmt, page_size)
+    shape = (("num_pages", None), ("page_bytes", page_bytes))
+    page = f"a page is {page_size} x {fmt.bytes_per_token} B, rounded up to {fmt.round_up_to} B"
+    require_tensor(field, cache, (torch.uint8,), shape, fix=f"{page}; head_size is no size in bytes")
+    if cache.stride(1) != 1 or (cache.shape[0] > 1 and cache.stride(0) < page_bytes):
+        raise KernelError(
+            field, f"of strides {cache.stride()}", f"pages of bytes, at least {page_bytes} B apart"
+        )
 
 
 def _store(
@@ -171,7 +183,7 @@ def _store(
 
 def _rows(fmt: KVFormat, cache: Tensor, page_size: int) -> tuple[Tensor, Tensor]:
     """Views of the data rows and the scale rows, each uint8 [num_pages, page_size, row bytes]."""
-    _require_cache(fmt, cache, page_size)
+    require_cache(fmt, cache, page_size)
     if fmt.arrangement == "token_by_token":
         records = as_records(fmt, cache, page_size).squeeze(2)
         return records[..., : fmt.data_bytes], records[..., fmt.data_bytes :]
@@ -187,17 +199,6 @@ def _page_bytes(fmt: KVFormat, page_size: int) -> int:
 
 def _require_tokens(fmt: KVFormat, kv: Tensor, device: torch.device | None = None) -> None:
     require_tensor("kv", kv, FLOATS, (("tokens", None), ("head_size", fmt.head_size)), device)
-
-
-def _require_cache(fmt: KVFormat, cache: Tensor, page_size: int, field: str = "cache") -> None:
-    page_bytes = _page_bytes(fmt, page_size)
-    shape = (("num_pages", None), ("page_bytes", page_bytes))
-    page = f"a page is {page_size} x {fmt.bytes_per_token} B, rounded up to {fmt.round_up_to} B"
-    require_tensor(field, cache, (torch.uint8,), shape, fix=f"{page}; head_size is no size in bytes")
-    if cache.stride(1) != 1 or (cache.shape[0] > 1 and cache.stride(0) < page_bytes):
-        raise KernelError(
-            field, f"of strides {cache.stride()}", f"pages of bytes, at least {page_bytes} B apart"
-        )
 
 
 def _require_slots(field: str, slots: Tensor, count: int) -> None:

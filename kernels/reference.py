@@ -12,40 +12,52 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from attnmatrix.kv_format import PER_TENSOR
+
 from .checks import require_absent, require_finite, require_int, require_tensor
 from .errors import KernelError
-from .kv_cache import gather
+from .kv_cache import gather, require_cache
 from .records import FLOATS
 from .softmax import RunningSoftmax
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from attnmatrix.kv_format import KVFormat
 
 CHUNK_BYTES = 1 << 28
 """About what a step of `run` may take for unpacked rows and scores."""
 
-_INT = (torch.int32,)
-_PACKED = (torch.uint8,)
+
+class _Plan(NamedTuple):
+    kv_format: KVFormat
+    page_size: int
+    query_heads: int
+    head_size: int
+    value_size: int
+    topk: int | None
+    extra_kv_format: KVFormat | None
+    extra_page_size: int
+    causal: bool
+    softmax_scale: float
+    compute_dtype: torch.dtype
 
 
 class _Pool(NamedTuple):
-    """A cache, and the rows of it that queries select: flat slots [rows, k], and which count."""
+    """A cache, how it is read, and the prefix that its arguments' names carry."""
 
     fmt: KVFormat
     page_size: int
     cache: Tensor
-    slots: Tensor
-    valid: Tensor
     tensor_scale: float | Tensor | None
+    prefix: str = ""
 
-    def fetch(self, rows: slice, keys: slice, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """KV rows [rows, keys, head_size], 0 where invalid, and validity [rows, keys]."""
-        valid = self.valid[rows, keys]
-        kv = torch.zeros(*valid.shape, self.fmt.head_size, dtype=dtype, device=valid.device)
-        kv[valid] = self.gather(self.slots[rows, keys][valid], dtype)
-        return kv, valid
+    @property
+    def slot_count(self) -> int:
+        return self.cache.shape[0] * self.page_size
 
-    def gather(self, slots: Tensor, dtype: torch.dtype) -> Tensor:
+    def read(self, slots: Tensor, dtype: torch.dtype) -> Tensor:
+        """KV rows [*slots.shape, head_size]."""
         return gather(
             self.fmt,
             self.cache,
@@ -55,9 +67,18 @@ class _Pool(NamedTuple):
             tensor_scale=self.tensor_scale,
         )
 
+    def read_valid(self, slots: Tensor, valid: Tensor, dtype: torch.dtype) -> Tensor:
+        """KV rows of valid slots, and 0 for the others, whose slots are not looked at."""
+        kv = slots.new_zeros(*slots.shape, self.fmt.head_size, dtype=dtype)
+        kv[valid] = self.read(slots[valid], dtype)
+        return kv
+
 
 class ReferenceDecode:
     """Decode attention: `plan` says what is computed, `run` computes it."""
+
+    def __init__(self) -> None:
+        self._plan: _Plan | None = None
 
     def plan(
         self,
@@ -83,29 +104,36 @@ class ReferenceDecode:
         """
         require_int("page_size", page_size)
         require_int("query_heads", query_heads)
-        _require_head_size("head_size", head_size, kv_format)
+        _require_head_size(head_size, kv_format)
         if require_int("value_size", value_size) > head_size:
             raise KernelError("value_size", value_size, f"at most head_size, {head_size}")
         if topk is not None:
             require_int("topk", topk)
             if causal:
-                raise KernelError("causal", True, "False with topk", "select visible slots only")
+                raise KernelError("causal", causal, "False with topk", "select visible slots only")
         if extra_kv_format is None:
             require_absent(extra_page_size=extra_page_size)
         else:
             if topk is None:
                 raise KernelError("extra_kv_format", extra_kv_format.name, "None without topk")
-            _require_head_size("head_size", head_size, extra_kv_format)
+            _require_head_size(head_size, extra_kv_format)
             require_int("extra_page_size", extra_page_size)
-        if softmax_scale is None:
-            softmax_scale = head_size**-0.5
         if compute_dtype not in (torch.float32, torch.float64):
             raise KernelError("compute_dtype", compute_dtype, (torch.float32, torch.float64))
-        self._softmax_scale = require_finite("softmax_scale", softmax_scale)
-        self._kv_format, self._page_size = kv_format, page_size
-        self._extra_kv_format, self._extra_page_size = extra_kv_format, extra_page_size
-        self._query_heads, self._head_size, self._value_size = query_heads, head_size, value_size
-        self._topk, self._causal, self._compute_dtype = topk, causal, compute_dtype
+        scale = head_size**-0.5 if softmax_scale is None else softmax_scale
+        self._plan = _Plan(
+            kv_format,
+            page_size,
+            query_heads,
+            head_size,
+            value_size,
+            topk,
+            extra_kv_format,
+            extra_page_size or 0,
+            causal,
+            require_finite("softmax_scale", scale),
+            compute_dtype,
+        )
 
     def run(
         self,
@@ -139,37 +167,37 @@ class ReferenceDecode:
         float32 [batch, query_heads, q_len], the natural logarithm of the sum without the sink. A
         row without valid keys gives out 0 and lse +inf, as FlashMLA does. Raises KernelError.
         """
-        if not hasattr(self, "_kv_format"):
+        plan = self._plan
+        if plan is None:
             raise KernelError("plan", None, "a plan before the first run", "call plan(...) first")
-        heads, value_size, device = self._query_heads, self._value_size, kv_cache.device
-        shape = (("batch", None), ("q_len", None), ("heads", heads), ("size", self._head_size))
-        require_tensor("q", q, FLOATS, shape, device)
+        heads, device = plan.query_heads, q.device
+        shape = (("batch", None), ("q_len", None), ("heads", heads), ("head_size", plan.head_size))
+        require_tensor("q", q, FLOATS, shape)
         batch, q_len = q.shape[:2]
         sink = None
         if attn_sink is not None:
-            sizes = (("heads", heads),)
-            sink = require_tensor("attn_sink", attn_sink, (torch.float32,), sizes, device)
+            sink = _tensor("attn_sink", attn_sink, torch.float32, device, heads=heads)
         if out is None:
-            out = q.new_empty(batch, q_len, heads, value_size)
-        wanted = (("batch", batch), ("q_len", q_len), ("heads", heads), ("value_size", value_size))
-        require_tensor("out", out, (q.dtype,), wanted, device)
-        self._check_tensor_scale(tensor_scale)
-        lse = torch.empty(batch, heads, q_len, dtype=torch.float32, device=device)
-        if self._topk is None:
-            require_absent(
-                indices=indices,
-                topk_length=topk_length,
-                extra_kv_cache=extra_kv_cache,
-                extra_indices=extra_indices,
-                extra_topk_length=extra_topk_length,
-            )
-            sequences = self._sequences(kv_cache, block_table, cache_seqlens, batch)
-            self._run_dense(q, kv_cache, sequences, sink, tensor_scale, out, lse)
-            return out, lse
-        require_absent(block_table=block_table, cache_seqlens=cache_seqlens)
-        scale = tensor_scale
-        pools = [
-            self._pool(q, "", self._kv_format, self._page_size, kv_cache, indices, topk_length, scale)
-        ]
-        self._run_sparse(q, pools, sink, out, lse)
-        return out, lse
+            out = q.new_empty(batch, q_len, heads, plan.value_size)
+        sizes = {"batch": batch, "q_len": q_len, "heads": heads, "value_size": plan.value_size}
+        _tensor("out", out, q.dtype, device, **sizes)
+        pools = _pools(plan, device, kv_cache, extra_kv_cache, tensor_scale)
+        selected = (indices, extra_indices), (topk_length, extra_topk_length)
+        if plan.topk is None:
+            require_absent(indices=indices, topk_length=topk_length)
+            require_absent(extra_indices=extra_indices, extra_topk_length=extra_topk_length)
+            results = _dense(plan, q, pools[0], block_table, cache_seqlens, sink)
+        else:
+            require_absent(block_table=block_table, cache_seqlens=cache_seqlens)
+            if plan.extra_kv_format is None:
+                require_absent(extra_indices=extra_indices, extra_topk_length=extra_topk_length)
+            results = _sparse(plan, q, pools, *selected, sink)
+        lse = torch.empty(batch * q_len, heads, dtype=torch.float32, device=device)
+        flat = torch.empty(batch * q_len, heads, plan.value_size, dtype=q.dtype, device=device)
+        for rows, outputs, lses in results:
+            flat[rows], lse[rows] = outputs, lses
+        out.copy_(flat.view_as(out))
+        return out, lse.view(batch, q_len, heads).mT.contiguous()
+
+
+_Results = "Iterator[tuple[slice, Tensor, Tensor]]"
