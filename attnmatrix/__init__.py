@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .registry import backend_names as backend_names
     from .registry import get_backend as get_backend
     from .registry import get_kernel as get_kernel
+    from .registry import get_kv_format as get_kv_format
     from .registry import kernel_names as kernel_names
-    from .registry import kv_format as kv_format
     from .registry import kv_format_names as kv_format_names
     from .request import Request as Request
     from .request import RequestError as RequestError
@@ -49,11 +49,11 @@ _HOME = {
     "explain": "selection",
     "get_backend": "registry",
     "get_kernel": "registry",
+    "get_kv_format": "registry",
     "gpu_names": "gpus",
     "installed_libraries": "libraries",
     "judge": "selection",
     "kernel_names": "registry",
-    "kv_format": "registry",
     "kv_format_names": "registry",
     "select": "selection",
 }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Capability = tuple[int, int]
 
 NO_GPU: Capability = (0, 0)
-"""The capability of a machine without a GPU; only the pattern `any` takes it."""
+"""The capability of a machine without a GPU; only the patterns `any` and `none` take it."""
 
 _DOTTED = re.compile(r"(\d{1,2})\.(\d)[a-z]?")
 _TARGET = re.compile(r"(?:sm|compute)_?(\d{1,2})(\d)[a-z]?")
@@ -47,7 +47,7 @@ def format_capability(capability: Capability) -> str:
 
 
 class CapabilityPattern:
-    """`any`, an exact capability `9.0`, a family `10.x`, or bounds `>=8.0` / `>=8.0,<10.0`.
+    """`any`, an exact `9.0`, a family `10.x`, bounds `>=8.0` or `>=8.0,<10.0`, or `none`: no GPU.
 
     `specificity` orders them: exact 3, family 2, bounds 1, any 0. Where rows of one kernel
     overlap, the more specific pattern is the one in force.
@@ -61,6 +61,8 @@ class CapabilityPattern:
         self._bounds: tuple[tuple[str, Capability], ...] = ()
         if text == "any":
             self.specificity = 0
+        elif text == "none":
+            self.specificity = 3
         elif match := re.fullmatch(r"(\d{1,2})\.x", text):
             self.specificity = 2
             self._family = int(match[1])
@@ -73,16 +75,16 @@ class CapabilityPattern:
             if not all(matches):
                 raise ValueError(
                     f"{text!r} is not a compute capability pattern: "
-                    'write any, "9.0", "10.x", ">=8.0" or ">=8.0,<10.0"'
+                    'write any, none, "9.0", "10.x", ">=8.0" or ">=8.0,<10.0"'
                 )
             self._bounds = tuple((m[1], parse_capability(m[2])) for m in matches if m)
 
     def matches(self, capability: Capability) -> bool:
-        """Whether a GPU of this capability is meant. NO_GPU is matched by `any` alone."""
+        """Whether a GPU of this capability is meant. Only `any` and `none` match NO_GPU."""
         if self.specificity == 0:
             return True
-        if capability == NO_GPU:
-            return False
+        if capability == NO_GPU or self.text == "none":
+            return capability == NO_GPU and self.text == "none"
         if self._family is not None:
             return capability[0] == self._family
         return all(_holds(capability, operator, bound) for operator, bound in self._bounds)

@@ -31,7 +31,7 @@ _WORDS = {
     "compute_capability": ("compute capability", "", "use such a GPU, or another backend"),
     "kv_cache_dtype": ("KV-cache dtype", "", "pass one of these"),
     "dtype": ("dtype", "", "run the model in one of these"),
-    "head_size": ("head size", " elements", "no such model runs on this backend"),
+    "head_size": ("head size", " elements", "use a backend that takes this head size"),
     "block_size": ("block size", " tokens", "pass one of these"),
     "query_heads": ("query heads", " heads", "change the tensor-parallel size"),
     "topk": ("top-k", " indices", "pad the indices up with -1"),

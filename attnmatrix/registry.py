@@ -69,7 +69,7 @@ def kv_format_names() -> tuple[str, ...]:
     return _names("kv_formats")
 
 
-def kv_format(name: str) -> KVFormat:
+def get_kv_format(name: str) -> KVFormat:
     """A KV format by its name. Raises UnknownName, listing the known."""
     found: KVFormat = _entry("kv_formats", "KV format", name)
     return found

@@ -55,7 +55,7 @@ class Rule:
         for field, test in self._tests:
             value = getattr(request, field)
             if value is None:
-                answer = None
+                answer = None  # not named: neither met nor contradicted
             elif not test(value):
                 return False
         return answer

@@ -8,7 +8,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from .cell import Cell
-from .index import FIELDS
+from .index import FIELDS, Index
 from .request import Request
 
 TYPE_CHECKING = False
@@ -162,8 +162,16 @@ class Verdict(_Fields):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the matrix says beside the claim."""
-        return tuple(dict.fromkeys(note for cell in self.cells for note in cell.notes))
+        """What the matrix says beside the claim; of a refusal, the known failures that it meets."""
+        if self.status != UNSUPPORTED:
+            return tuple(dict.fromkeys(note for cell in self.cells for note in cell.notes))
+        if not self.backend.refusals:
+            return ()
+        index = Index(self.backend.refusals, self.backend.mla, self.backend.sparse)
+        bits = index.sure | index.possible
+        for mask in (*index.masks(self.request), *(m for *_, m in index.further(self.request))):
+            bits &= mask
+        return tuple(f"{cell.kernel}: {cell.refuses}" for cell in index.members(bits))
 
     def _common(self, attribute: str) -> Any:
         cells = self.cells

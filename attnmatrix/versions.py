@@ -115,16 +115,14 @@ def _clause_holds(version: Version, operator: str, bound: Version, wildcard: boo
         return version.public >= bound.public
     if operator == "<=":
         return version.public <= bound.public
-    same_release = version.public[:2] == bound.public[:2]
     if operator == "<":  # 0.33.0rc1 is not < 0.33: it has what 0.33 has
-        if not bound.is_prerelease and version.is_prerelease and same_release:
-            return False
-        return version.key < bound.key
-    if same_release and bound.post is None and version.post is not None:
-        return False  # 0.33.post1 is not > 0.33
-    if version.local and version.public == bound.public:
+        first = bound if bound.is_prerelease else Version(bound.text.partition("+")[0] + ".dev0")
+        return version.key < first.key
+    if version.public <= bound.public:
         return False
-    return version.key > bound.key
+    if bound.post is not None or bound.dev is not None or version.post is None:
+        return True
+    return version.public[:3] != bound.public[:3]  # 0.33.post1 is not > 0.33
 
 
 def _has_prefix(version: Version, bound: Version, drop: int | None = None) -> bool:

@@ -13,6 +13,8 @@ from attnmatrix.request import FEATURES
 from attnmatrix.spelling import did_you_mean
 from attnmatrix.versions import Specifier
 
+from .gpus import points
+
 DTYPES = ("float16", "bfloat16", "float32", "float8_e4m3fn")
 """Query dtypes that rows and backends name."""
 
@@ -112,7 +114,7 @@ def _features_axis(value: Any) -> Features:
 
 
 def _patterns(value: Any) -> tuple[CapabilityPattern, ...]:
-    items = ["any"] if value == "any" else value
+    items = [value] if value in ("any", "none") else value
     if not isinstance(items, list) or not items:
         raise invalid(f"{value!r} is not a list of compute capabilities", 'such as ["9.0", "10.x"]')
     for item in items:
@@ -120,9 +122,13 @@ def _patterns(value: Any) -> tuple[CapabilityPattern, ...]:
             raise invalid(f"{item!r} is not a quoted compute capability", f'write "{item}"')
     _once(items)
     try:
-        return tuple(CapabilityPattern(item) for item in items)
+        patterns = tuple(CapabilityPattern(item) for item in items)
     except ValueError as error:
         raise invalid(str(error)) from None
+    for item in items:
+        if not points(item):
+            raise invalid(f"no GPU satisfies {item!r}")
+    return patterns
 
 
 def _versions(value: Any) -> dict[str, str]:
@@ -212,7 +218,7 @@ FeatureAxis = Annotated[
 CapabilityAxis = Annotated[
     tuple[CapabilityPattern, ...],
     BeforeValidator(_patterns),
-    _axis_schema({"type": "string"}, "any"),
+    _axis_schema({"type": "string"}, "any", "none"),
 ]
 VersionAxis = Annotated[
     dict[str, str],

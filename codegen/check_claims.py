@@ -55,6 +55,8 @@ class _Claim:
             name = (
                 self.phase == "prefill" and self.variant.kernels.prefill_format
             ) or stored.format
+            if name not in self.matrix.document.kv_formats:
+                continue  # reported as an unknown name
             listing = [
                 (i, row)
                 for i, row in self.rows
@@ -104,15 +106,15 @@ class _Claim:
         pages = IntSet([variant.page_size]) if variant.page_size else variant.block_sizes
         if isinstance(pages, IntSet) and pages != ANY:
             key = "page_size" if variant.page_size else "block_sizes"
-            takes = [(n, r) for n, r in served if _takes(r.page_sizes, pages)]
-            yield from self._uncovered(f"page size {pages}", (*self.path, key), takes, "page_sizes")
+            path = (*self.path, key)
+            yield from self._uncovered_set(f"page size {pages}", path, served, "page_sizes", pages)
         heads = variant.query_heads
         counts = [IntSet([n]) for n in heads.pad_to] if isinstance(heads, Padding) else [heads]
         for count in counts:
             if isinstance(count, IntSet) and count != ANY:
-                takes = [(n, r) for n, r in served if _takes(r.query_heads, count)]
                 path = (*self.path, "query_heads")
-                yield from self._uncovered(f"query heads {count}", path, takes, "query_heads")
+                claim = f"query heads {count}"
+                yield from self._uncovered_set(claim, path, served, "query_heads", count)
         if self.phase == "prefill":
             return  # a backend's features are what its decode takes
         claimed = variant.features if variant.features is not None else backend.features
@@ -135,6 +137,21 @@ class _Claim:
             left = points(pattern.text) - covered
             if left:
                 yield self._problem(claim, path, pattern, min(left), axis)
+
+    def _uncovered_set(
+        self, claim: str, path: Path_, served: list[tuple[int, Row]], axis: str, wanted: IntSet
+    ) -> Iterator[Problem]:
+        """As `_uncovered`, for a set that several rows may cover together."""
+        for pattern in self.variant.compute_capability:
+            for capability in sorted(points(pattern.text)):
+                axes = [
+                    getattr(row, axis)
+                    for _, row in served
+                    if capability in all_points(row.compute_capability)
+                ]
+                if axes and not _together(axes, wanted):
+                    yield self._problem(claim, path, pattern, capability, axis)
+                    break
 
     def _problem(
         self,
@@ -163,6 +180,15 @@ class _Claim:
             "take the claim out, or add a row with a source that shows that the kernel takes it",
             ((row_place, message),),
         )
+
+
+def _together(axes: list[IntSet | str], wanted: IntSet) -> bool:
+    union = IntSet()
+    for axis in axes:
+        if isinstance(axis, str):
+            return True
+        union |= axis
+    return wanted <= union
 
 
 def _takes(axis: IntSet | str, claim: IntSet) -> bool:

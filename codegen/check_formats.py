@@ -38,12 +38,13 @@ def _findings(entry: KVFormat) -> Iterator[tuple[Path_, str]]:
             if part.part in parts:
                 yield (row, i, "part"), f"two parts are called {part.part}"
             parts[part.part] = part
-    bits = sum(part.count * BITS[part.dtype] for part in parts.values())
+    listed = [part for _, part in located]
+    bits = sum(part.count * BITS[part.dtype] for part in listed)
     if bits % 8 or bits // 8 != entry.bytes_per_token:
-        sums = " + ".join(f"{p.part} {p.count * BITS[p.dtype] / 8:g}" for p in parts.values())
+        sums = " + ".join(f"{p.part} {p.count * BITS[p.dtype] / 8:g}" for p in listed)
         yield ("bytes_per_token",), f"{entry.bytes_per_token} B, but {sums} = {bits / 8:g} B"
-    scale_names = {part.scaled_by for part in parts.values()} - {None, PER_TENSOR}
-    values = [p for p in parts.values() if p.part not in scale_names and p.dtype != "uint8"]
+    scale_names = {part.scaled_by for part in listed} - {None, PER_TENSOR}
+    values = [p for p in listed if p.part not in scale_names and p.dtype != "uint8"]
     elements = sum(part.count for part in values)
     if elements != entry.head_size:
         named = " + ".join(f"{p.part} {p.count}" for p in values)

@@ -25,7 +25,12 @@ def points(text: str) -> frozenset[Capability]:
 
 def all_points(patterns: Iterable[CapabilityPattern]) -> frozenset[Capability]:
     """The capabilities that any of the patterns matches."""
-    return frozenset().union(*(points(pattern.text) for pattern in patterns))
+    return _union(tuple(pattern.text for pattern in patterns))
+
+
+@lru_cache(maxsize=4096)
+def _union(texts: tuple[str, ...]) -> frozenset[Capability]:
+    return frozenset().union(*(points(text) for text in texts))
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ from typing import Any
 
 from attnmatrix.backend import Backend, MultipleOf
 from attnmatrix.cell import Cell
-from attnmatrix.intset import IntSet
+from attnmatrix.intset import ANY, IntSet
 from attnmatrix.kv_format import KVFormat, Part
 
 from . import schema
@@ -42,13 +42,15 @@ def backend_attributes(matrix: Matrix, name: str) -> dict[str, Any]:
 
 
 def _kernel_block_sizes(entry: schema.Backend) -> tuple[int | MultipleOf, ...]:
+    """The page where an engine cuts its blocks to a size that a user may also pick, else those."""
     found: list[int | MultipleOf] = []
     for variant in entry.variants:
-        if variant.page_size is not None:
+        sizes = variant.block_sizes if isinstance(variant.block_sizes, IntSet) else ANY
+        if variant.page_size is not None and variant.page_size in sizes:
             found.append(variant.page_size)
-        elif isinstance(variant.block_sizes, IntSet):
-            found += variant.block_sizes.values
-            found += [MultipleOf(run.base) for run in variant.block_sizes.multiples]
+        else:
+            found += sizes.values
+            found += [MultipleOf(run.base) for run in sizes.multiples]
     return tuple(dict.fromkeys(found))
 
 

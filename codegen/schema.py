@@ -81,6 +81,15 @@ def _flag(value: Any) -> Any:
     raise invalid(f"{value!r} is neither true, false nor any")
 
 
+def _head_sizes(value: Any) -> Any:
+    if value == "any" or (
+        isinstance(value, list) and value and all(type(n) is int and n > 0 for n in value)
+    ):
+        return value
+    raise invalid(f"{value!r} is neither a list of positive integers nor any")
+
+
+Count = Annotated[int, Field(gt=0)]
 Line = Annotated[str, AfterValidator(_line)]
 Name = Annotated[str, AfterValidator(_name)]
 SourceText = Annotated[str, AfterValidator(_source)]
@@ -213,7 +222,7 @@ class Stored(Model):
 class Padding(Model):
     """Head counts that an engine pads up to."""
 
-    pad_to: list[int] = Field(min_length=1, description="The counts the kernel is called with.")
+    pad_to: list[Count] = Field(min_length=1, description="The counts the kernel is called with.")
 
 
 def _query_heads(value: Any) -> Any:
@@ -312,7 +321,7 @@ class Variant(Model):
     dtypes: Annotated[list[Literal[DTYPES]] | None, Field(min_length=1)] = Field(  # type: ignore[valid-type]
         None, description="Narrows the backend's dtypes."
     )
-    head_sizes: Annotated[list[int] | None, Field(min_length=1)] = Field(
+    head_sizes: Annotated[list[Count] | None, Field(min_length=1)] = Field(
         None, description="Narrows the backend's head sizes."
     )
     features: list[str] | None = Field(None, description="Narrows the backend's features.")
@@ -334,6 +343,20 @@ Flag = Annotated[
 ]
 
 
+HeadSizes = Annotated[
+    list[int] | str,
+    BeforeValidator(_head_sizes),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"const": "any"},
+                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
+            ]
+        }
+    ),
+]
+
+
 class Backend(Model):
     """What an engine names and a user picks."""
 
@@ -341,7 +364,7 @@ class Backend(Model):
     mla: Flag = Field(description="Multi-head latent attention; any for both.")
     sparse: Flag = Field(description="Attention to top-k selected tokens; any for both.")
     dtypes: list[Literal[DTYPES]] = Field(min_length=1)  # type: ignore[valid-type]
-    head_sizes: list[int] | Literal["any"] = Field(description="Elements a query head.")
+    head_sizes: HeadSizes = Field(description="Elements a query head; any for all.")
     features: list[str] = Field(description="Features that the backend passes on.")
     variants: list[Variant] = Field(min_length=1)
     notes: Notes = []
@@ -355,7 +378,7 @@ class When(Model):
     mla: bool | None = None
     sparse: bool | None = None
     compute_capability: CapabilityAxis | None = None
-    head_size: int | None = None
+    head_size: Count | None = None
     query_heads: IntAxis | None = None
     kv_cache_dtype: list[str] | None = None
 

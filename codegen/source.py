@@ -104,7 +104,6 @@ class _Reader:
         self.problems: list[Problem] = []
         self.values: dict[Path_, Place] = {}
         self.keys: dict[Path_, Place] = {}
-        self._seen: set[int] = set()
 
     def at(self, node: yaml.Node) -> Place:
         mark = node.start_mark
@@ -159,14 +158,13 @@ class _Reader:
         return found
 
     def _marked(self, node: yaml.Node, place: Place) -> bool:
-        """Reports a tag, an anchor or an alias; a plain text can begin with none of their signs."""
+        """Reports a tag, an anchor or an alias: no plain text can begin with their signs."""
         sign = self.text[node.start_mark.index : node.start_mark.index + 1]
         if sign == "!":
             hint = "leave the tag out; quote a value that is text"
             self.report(place, "not-yaml", f"the tag {node.tag}", hint)
-        elif sign == "&" or id(node) in self._seen:
+        elif sign == "&":  # an alias is the node of its anchor
             self.report(place, "not-yaml", "an anchor or its alias", "write the value out")
-        self._seen.add(id(node))
         return sign in ("!", "&")
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:

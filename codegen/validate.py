@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+import re
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -10,8 +11,11 @@ from pydantic_core import ErrorDetails
 from attnmatrix.spelling import did_you_mean
 
 from .problems import InvalidSource, Problem
-from .schema import Document, Model
+from .schema import Document, Model, Padding, Stored
 from .source import Path_, Source
+
+_BEHIND: dict[str, type[BaseModel]] = {"kv_cache_dtypes": Stored, "query_heads": Padding}
+"""Models that a field's annotation does not show, since it also takes other forms."""
 
 _TYPE_WORDS = {
     "string_type": "text",
@@ -61,9 +65,10 @@ def _problem(source: Source, error: ErrorDetails) -> Problem:
         return Problem(place, "wrong-type", message, hint)
     words = error["msg"].removeprefix("Input should be ")
     accepted = str(error.get("ctx", {}).get("expected", ""))
-    near = did_you_mean(str(value), [word.strip("'") for word in accepted.split(", ")])
+    near = did_you_mean(str(value), re.findall("'(.*?)'", accepted))
     name = f"{path[-1]}: " if path and isinstance(path[-1], str) else ""
-    return Problem(place, "invalid-value", f"{name}{_shown(value)} is not {words}{near}")
+    verb = " is not" if words != error["msg"] else ":"
+    return Problem(place, "invalid-value", f"{name}{_shown(value)}{verb} {words}{near}")
 
 
 def _walk(data: Any, loc: tuple[int | str, ...]) -> tuple[Path_, Any, tuple[int | str, ...]]:
@@ -84,12 +89,16 @@ def _walk(data: Any, loc: tuple[int | str, ...]) -> tuple[Path_, Any, tuple[int 
 
 def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
     """The keys of the model that a location lies in."""
-    kind: Any = Document
-    for step in loc[:-1]:
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            field = kind.model_fields.get(str(step))
-            kind = _model_in(field.annotation) if field else None
-    return sorted(kind.model_fields) if kind is not None else []
+    kind: type[BaseModel] = Document
+    steps = iter(loc[:-1])
+    for step in steps:
+        field = kind.model_fields.get(str(step))
+        if field is None:  # a position in a list
+            continue
+        kind = _BEHIND.get(str(step)) or _model_in(field.annotation)
+        if get_origin(field.annotation) is dict:
+            next(steps, None)  # the name of an entry
+    return sorted(kind.model_fields)
 
 
 def _model_in(annotation: Any) -> Any:

@@ -113,9 +113,24 @@ PRIORITIES: tuple[Rule, ...] = (
         ],
     ),
     Rule(
-        when={"compute_capability": ("any",)},
+        when={"compute_capability": ("none",)},
         order=[
             "REFERENCE",
+        ],
+    ),
+    Rule(
+        when={},
+        order=[
+            "FLASHMLA",
+            "FLASHMLA_SPARSE",
+            "FLASHMLA_SPARSE_DSV4",
+            "FLASHMLA_SPARSE_DSV41",
+            "FLASHINFER_MLA",
+            "FLASHINFER_MLA_SPARSE",
+            "FLASHINFER_MLA_SPARSE_SM90",
+            "FLASHINFER_MLA_SPARSE_SM120",
+            "FLASHINFER_MLA_SPARSE_DSV4",
+            "FLASHINFER_MLA_SPARSE_DSV41",
         ],
     ),
 )

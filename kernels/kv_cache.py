@@ -161,12 +161,20 @@ def as_records(fmt: KVFormat, cache: Tensor, page_size: int) -> Tensor:
     return payload.unflatten(1, (page_size, 1, fmt.bytes_per_token))
 
 
-def require_cache(fmt: KVFormat, cache: Tensor, page_size: int, field: str = "cache") -> None:
-    """Refuse what is no cache of this format: uint8 [num_pages, page_bytes], pages of any stride."""
+def require_cache(
+    fmt: KVFormat,
+    cache: Tensor,
+    page_size: int,
+    field: str = "cache",
+    device: torch.device | None = None,
+) -> None:
+    """Refuse a cache that is not uint8 [num_pages, page_bytes] with pages that do not overlap."""
     page_bytes = _page_bytes(fmt, page_size)
     shape = (("num_pages", None), ("page_bytes", page_bytes))
-    page = f"a page is {page_size} x {fmt.bytes_per_token} B, rounded up to {fmt.round_up_to} B"
-    require_tensor(field, cache, (torch.uint8,), shape, fix=f"{page}; head_size is no size in bytes")
+    page = f"a page is {page_size} x {fmt.bytes_per_token} B"
+    if fmt.round_up_to > 1:
+        page += f", rounded up to a multiple of {fmt.round_up_to} B"
+    require_tensor(field, cache, (torch.uint8,), shape, device, page)
     if cache.stride(1) != 1 or (cache.shape[0] > 1 and cache.stride(0) < page_bytes):
         raise KernelError(
             field, f"of strides {cache.stride()}", f"pages of bytes, at least {page_bytes} B apart"

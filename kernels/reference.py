@@ -14,19 +14,14 @@ from torch import Tensor
 
 from attnmatrix.kv_format import PER_TENSOR
 
+from .attend import Pool, Query, Selection, dense, sparse
 from .checks import require_absent, require_finite, require_int, require_tensor
 from .errors import KernelError
-from .kv_cache import gather, require_cache
+from .kv_cache import require_cache
 from .records import FLOATS
-from .softmax import RunningSoftmax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from attnmatrix.kv_format import KVFormat
-
-CHUNK_BYTES = 1 << 28
-"""About what a step of `run` may take for unpacked rows and scores."""
 
 
 class _Plan(NamedTuple):
@@ -41,37 +36,6 @@ class _Plan(NamedTuple):
     causal: bool
     softmax_scale: float
     compute_dtype: torch.dtype
-
-
-class _Pool(NamedTuple):
-    """A cache, how it is read, and the prefix that its arguments' names carry."""
-
-    fmt: KVFormat
-    page_size: int
-    cache: Tensor
-    tensor_scale: float | Tensor | None
-    prefix: str = ""
-
-    @property
-    def slot_count(self) -> int:
-        return self.cache.shape[0] * self.page_size
-
-    def read(self, slots: Tensor, dtype: torch.dtype) -> Tensor:
-        """KV rows [*slots.shape, head_size]."""
-        return gather(
-            self.fmt,
-            self.cache,
-            slots,
-            page_size=self.page_size,
-            dtype=dtype,
-            tensor_scale=self.tensor_scale,
-        )
-
-    def read_valid(self, slots: Tensor, valid: Tensor, dtype: torch.dtype) -> Tensor:
-        """KV rows of valid slots, and 0 for the others, whose slots are not looked at."""
-        kv = slots.new_zeros(*slots.shape, self.fmt.head_size, dtype=dtype)
-        kv[valid] = self.read(slots[valid], dtype)
-        return kv
 
 
 class ReferenceDecode:
@@ -170,34 +134,113 @@ class ReferenceDecode:
         plan = self._plan
         if plan is None:
             raise KernelError("plan", None, "a plan before the first run", "call plan(...) first")
-        heads, device = plan.query_heads, q.device
+        heads = plan.query_heads
         shape = (("batch", None), ("q_len", None), ("heads", heads), ("head_size", plan.head_size))
         require_tensor("q", q, FLOATS, shape)
         batch, q_len = q.shape[:2]
-        sink = None
-        if attn_sink is not None:
-            sink = _tensor("attn_sink", attn_sink, torch.float32, device, heads=heads)
         if out is None:
             out = q.new_empty(batch, q_len, heads, plan.value_size)
-        sizes = {"batch": batch, "q_len": q_len, "heads": heads, "value_size": plan.value_size}
-        _tensor("out", out, q.dtype, device, **sizes)
-        pools = _pools(plan, device, kv_cache, extra_kv_cache, tensor_scale)
-        selected = (indices, extra_indices), (topk_length, extra_topk_length)
+        wanted = {"batch": batch, "q_len": q_len, "heads": heads, "value_size": plan.value_size}
+        _require("out", out, q, q.dtype, **wanted)
+        sink = None
+        if attn_sink is not None:
+            sink = _require("attn_sink", attn_sink, q, torch.float32, heads=heads)
+            sink = sink.to(plan.compute_dtype)
+        rows = q.detach().flatten(0, 1).to(plan.compute_dtype)
+        query = Query(rows, plan.value_size, plan.softmax_scale, sink)
+        pool, extra = _pools(plan, q, kv_cache, extra_kv_cache, tensor_scale)
+        if extra is None:
+            require_absent(extra_indices=extra_indices, extra_topk_length=extra_topk_length)
         if plan.topk is None:
             require_absent(indices=indices, topk_length=topk_length)
-            require_absent(extra_indices=extra_indices, extra_topk_length=extra_topk_length)
-            results = _dense(plan, q, pools[0], block_table, cache_seqlens, sink)
+            table, lengths = _sequences(pool, q, block_table, cache_seqlens)
+            results = dense(query, pool, table, lengths, plan.causal)
         else:
             require_absent(block_table=block_table, cache_seqlens=cache_seqlens)
-            if plan.extra_kv_format is None:
-                require_absent(extra_indices=extra_indices, extra_topk_length=extra_topk_length)
-            results = _sparse(plan, q, pools, *selected, sink)
-        lse = torch.empty(batch * q_len, heads, dtype=torch.float32, device=device)
-        flat = torch.empty(batch * q_len, heads, plan.value_size, dtype=q.dtype, device=device)
-        for rows, outputs, lses in results:
-            flat[rows], lse[rows] = outputs, lses
-        out.copy_(flat.view_as(out))
+            selections = [_selection(pool, q, indices, topk_length, plan.topk)]
+            if extra is not None:
+                selections.append(_selection(extra, q, extra_indices, extra_topk_length, None))
+            results = sparse(query, selections)
+        outputs = torch.empty(batch * q_len, heads, plan.value_size, dtype=q.dtype, device=q.device)
+        lse = torch.empty(batch * q_len, heads, dtype=torch.float32, device=q.device)
+        for chunk, result in results:
+            outputs[chunk], lse[chunk] = result
+        out.copy_(outputs.view_as(out))
         return out, lse.view(batch, q_len, heads).mT.contiguous()
 
 
-_Results = "Iterator[tuple[slice, Tensor, Tensor]]"
+def _require_head_size(head_size: int, fmt: KVFormat) -> None:
+    if require_int("head_size", head_size) != fmt.head_size:
+        raise KernelError(
+            "head_size",
+            head_size,
+            f"{fmt.head_size}, that of {fmt.name}",
+            f"count elements: {fmt.bytes_per_token} B is what a token takes in the cache",
+        )
+
+
+def _require(
+    field: str, value: object, q: Tensor, dtype: torch.dtype, **shape: int | None
+) -> Tensor:
+    return require_tensor(field, value, (dtype,), tuple(shape.items()), q.device)
+
+
+def _pools(
+    plan: _Plan,
+    q: Tensor,
+    kv_cache: Tensor,
+    extra_kv_cache: Tensor | None,
+    tensor_scale: float | Tensor | None,
+) -> tuple[Pool, Pool | None]:
+    """The planned caches, checked; a per-tensor scale goes to the formats that have one."""
+    planned = [(plan.kv_format, plan.page_size, kv_cache, "")]
+    if plan.extra_kv_format is None:
+        require_absent(extra_kv_cache=extra_kv_cache)
+    else:
+        shape = {"num_pages": None, "page_bytes": None}
+        given = _require("extra_kv_cache", extra_kv_cache, q, torch.uint8, **shape)
+        planned.append((plan.extra_kv_format, plan.extra_page_size, given, "extra_"))
+    pools = []
+    for fmt, page_size, cache, prefix in planned:
+        field = f"{prefix}kv_cache"
+        require_cache(fmt, cache, page_size, field, q.device)
+        scaled = any(part.scaled_by == PER_TENSOR for part in fmt.parts)
+        pools.append(Pool(fmt, page_size, cache, tensor_scale if scaled else None, prefix))
+    if tensor_scale is not None and all(pool.tensor_scale is None for pool in pools):
+        names = " and ".join(pool.fmt.name for pool in pools)
+        raise KernelError("tensor_scale", tensor_scale, f"None: {names} has no per-tensor scale")
+    return pools[0], pools[1] if len(pools) > 1 else None
+
+
+def _selection(
+    pool: Pool, q: Tensor, indices: Tensor | None, length: Tensor | None, topk: int | None
+) -> Selection:
+    batch, q_len = q.shape[:2]
+    field = f"{pool.prefix}indices"
+    found = _require(field, indices, q, torch.int32, batch=batch, q_len=q_len, topk=topk)
+    if length is not None:
+        field = f"{pool.prefix}topk_length"
+        _require(field, length, q, torch.int32, batch=batch)
+        _require_between(field, length, found.shape[2], "the number of indices")
+    return Selection.of(pool, found, length)
+
+
+def _sequences(
+    pool: Pool, q: Tensor, block_table: Tensor | None, cache_seqlens: Tensor | None
+) -> tuple[Tensor, list[int]]:
+    """The block table and each sequence's length; only blocks that hold tokens must exist."""
+    batch = q.shape[0]
+    table = _require("block_table", block_table, q, torch.int32, batch=batch, blocks=None)
+    lengths = _require("cache_seqlens", cache_seqlens, q, torch.int32, batch=batch)
+    blocks = table.shape[1]
+    _require_between("cache_seqlens", lengths, blocks * pool.page_size, "block_table's tokens")
+    needed = -(-lengths // pool.page_size)
+    used = table[torch.arange(blocks, device=q.device) < needed[:, None]]
+    _require_between("block_table", used, pool.cache.shape[0] - 1, "the cache's last page")
+    return table, lengths.tolist()
+
+
+def _require_between(field: str, values: Tensor, most: int, what: str) -> None:
+    outside = values[(values < 0) | (values > most)]
+    if outside.numel():
+        raise KernelError(field, int(outside[0]), f"0 to {most}, {what}")

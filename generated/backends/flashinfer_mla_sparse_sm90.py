@@ -2,7 +2,7 @@
 # Regenerate with: make gen
 """Sparse MLA on 9.0 through FlashInfer's paged wrapper."""
 
-from attnmatrix.backend import Backend
+from attnmatrix.backend import Backend, MultipleOf
 from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet, Multiples
 
@@ -20,7 +20,7 @@ class FlashinferMlaSparseSm90(Backend):
     supported_kv_cache_dtypes = ("auto", "bfloat16", "fp8", "fp8_e4m3")
     supported_features = ()
     head_sizes = (512, 576)
-    kernel_block_sizes = (1,)
+    kernel_block_sizes = (MultipleOf(64),)
     notes = (
         "The selected indices are the page table, with pages of 1 token.",
         "vLLM asks for FlashInfer 0.6.18 whatever the cache.",

@@ -48,7 +48,7 @@ class Reference(Backend):
     kernel_block_sizes = (MultipleOf(1),)
     notes = ("Not a backend of vLLM's: it is what the others are compared with.",)
     differs = ()
-    sources = ("https://github.com/pytorch/pytorch",)
+    sources = ("attnmatrix==0.1.0 tests/test_reference.py",)
     cells = (
         Cell(
             phase="decode",
@@ -69,7 +69,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -94,7 +94,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -119,7 +119,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -144,7 +144,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -169,7 +169,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -194,7 +194,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -219,7 +219,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -244,7 +244,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -270,7 +270,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -296,7 +296,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -322,7 +322,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -348,7 +348,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -374,7 +374,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -401,7 +401,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -427,7 +427,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -453,7 +453,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -479,7 +479,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -505,7 +505,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -531,7 +531,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -557,7 +557,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -583,7 +583,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -609,7 +609,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -634,7 +634,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -659,7 +659,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -684,7 +684,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -709,7 +709,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -734,7 +734,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -759,7 +759,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -784,7 +784,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -809,7 +809,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -834,7 +834,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -860,7 +860,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -886,7 +886,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -912,7 +912,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -938,7 +938,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -964,7 +964,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -991,7 +991,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -1017,7 +1017,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -1043,7 +1043,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -1069,7 +1069,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -1095,7 +1095,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -1121,7 +1121,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -1147,7 +1147,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -1173,7 +1173,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "fp8_ds_mla is the V4 record here; another format goes by its own name.",
@@ -1199,7 +1199,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",
@@ -1224,7 +1224,7 @@ class Reference(Backend):
                 "lse",
             ),
             versions={"torch": "any"},
-            sources=("https://github.com/pytorch/pytorch",),
+            sources=("attnmatrix==0.1.0 tests/test_reference.py",),
             notes=(
                 "Not a backend of vLLM's: it is what the others are compared with.",
                 "Slow: it is what other kernels are compared with.",

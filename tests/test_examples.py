@@ -1,0 +1,71 @@
+"""Every good example is taken; every bad one is refused with exactly the findings it announces."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnmatrix.codegen.matrix import check, load
+from attnmatrix.codegen.problems import CODES, InvalidSource
+from attnmatrix.codegen.render import render
+from attnmatrix.codegen.source import parse_source
+from tests.sources import BAD, EXAMPLES, GOOD, REAL, bad_text, expected
+
+GOOD_FILES = [EXAMPLES / "base.yaml", *GOOD]
+
+
+def problems(text: str) -> tuple[str, InvalidSource]:
+    with pytest.raises(InvalidSource) as caught:
+        check(parse_source(text, "bad.yaml"))
+    return str(caught.value), caught.value
+
+
+@pytest.mark.parametrize("path", GOOD_FILES, ids=lambda path: path.stem)
+def test_good_example_is_taken(path):
+    assert render(load(path))
+
+
+@pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
+def test_bad_example_is_refused(path):
+    text = bad_text(path)
+    wanted = expected(text)
+    assert wanted, "a bad example says what it expects"
+    shown, error = problems(text)
+    found = [(p.place.line, p.place.column, p.code) for p in error.problems]
+    assert found == [finding[:3] for finding in wanted], shown
+    for problem, (*_, words) in zip(error.problems, wanted, strict=True):
+        assert words in str(problem)
+
+
+@pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
+def test_a_finding_names_its_place_and_what_to_do(path):
+    shown, error = problems(bad_text(path))
+    for problem in error.problems:
+        start = f"bad.yaml:{problem.place.line}:{problem.place.column}: error[{problem.code}]: "
+        assert start + problem.message in shown
+        assert problem.message
+        # YAML's own words on text that it cannot read come without advice.
+        assert problem.hint or problem.code in ("not-yaml", "invalid-value", "wrong-type")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_code_has_a_bad_example(code):
+    assert any(finding[2] == code for path in BAD for finding in expected(bad_text(path)))
+
+
+def test_no_bad_example_announces_an_unknown_code():
+    codes = {finding[2] for path in BAD for finding in expected(bad_text(path))}
+    assert codes <= set(CODES)
+
+
+def test_the_file_of_this_repository_is_taken():
+    assert load(REAL).document.backends
+
+
+def test_findings_of_one_file_come_in_its_order():
+    shown, error = problems(bad_text(EXAMPLES / "bad" / "several_at_once.yaml"))
+    places = [(problem.place.line, problem.place.column) for problem in error.problems]
+    assert places == sorted(places)
+    assert len({problem.code for problem in error.problems}) > 3
+    assert [line for line in shown.splitlines() if line.startswith("bad.yaml:")] == [
+        f"{p.place}: error[{p.code}]: {p.message}" for p in error.problems
+    ]
