@@ -171,7 +171,8 @@ class Verdict(_Fields):
         bits = index.sure | index.possible
         for mask in (*index.masks(self.request), *(m for *_, m in index.further(self.request))):
             bits &= mask
-        return tuple(f"{cell.kernel}: {cell.refuses}" for cell in index.members(bits))
+        told = (f"{cell.kernel}: {cell.refuses}" for cell in index.members(bits))
+        return tuple(dict.fromkeys(told))
 
     def _common(self, attribute: str) -> Any:
         cells = self.cells

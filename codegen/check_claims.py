@@ -92,7 +92,7 @@ class _Claim:
                 takes = [
                     (n, r) for n, r in served if isinstance(r.dtypes, str) or dtype in r.dtypes
                 ]
-                yield from self._uncovered(f"dtype {dtype}", (*holder, i), takes, "dtypes")
+                yield from self._uncovered(f"dtype {dtype}", (*holder, i), takes, "dtypes", served)
         sizes = variant.head_sizes or backend.head_sizes
         if isinstance(sizes, list):
             holder = (
@@ -102,7 +102,9 @@ class _Claim:
             )
             for i, size in enumerate(sizes):
                 takes = [(n, r) for n, r in served if _takes(r.head_sizes, IntSet([size]))]
-                yield from self._uncovered(f"head size {size}", (*holder, i), takes, "head_sizes")
+                yield from self._uncovered(
+                    f"head size {size}", (*holder, i), takes, "head_sizes", served
+                )
         pages = IntSet([variant.page_size]) if variant.page_size else variant.block_sizes
         if isinstance(pages, IntSet) and pages != ANY:
             key = "page_size" if variant.page_size else "block_sizes"
@@ -127,14 +129,25 @@ class _Claim:
             takes = [
                 (n, r) for n, r in served if feature in (*r.features.known, *r.features.unknown)
             ]
-            yield from self._uncovered(f"feature {feature}", (*holder, i), takes, "features")
+            yield from self._uncovered(
+                f"feature {feature}", (*holder, i), takes, "features", served
+            )
 
     def _uncovered(
-        self, claim: str, path: Path_, takes: list[tuple[int, Row]], axis: str
+        self,
+        claim: str,
+        path: Path_,
+        takes: list[tuple[int, Row]],
+        axis: str,
+        served: list[tuple[int, Row]] | None = None,
     ) -> Iterator[Problem]:
+        """A problem for each GPU pattern that the rows do not cover, among the GPUs of `served`:
+        a GPU that no row serves is reported once, with the KV-cache dtype."""
         for pattern in self.variant.compute_capability:
             covered = frozenset().union(*(all_points(row.compute_capability) for _, row in takes))
             left = points(pattern.text) - covered
+            if served is not None:
+                left &= frozenset().union(*(all_points(r.compute_capability) for _, r in served))
             if left:
                 yield self._problem(claim, path, pattern, min(left), axis)
 

@@ -199,8 +199,8 @@ def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) 
         rows.append(
             {
                 "capability": ", ".join(p.text for p in row.compute_capability),
-                "kv_formats": row.kv_formats,
-                "extra_kv_formats": row.extra_kv_formats,
+                "kv_formats": _format_links(row.kv_formats)
+                + (f"; extra pool: {_format_links(row.extra_kv_formats)}" * bool(row.extra_kv_formats)),
                 "dtypes": row.dtypes if isinstance(row.dtypes, str) else ", ".join(row.dtypes),
                 "head_sizes": _axis(row.head_sizes),
                 "query_heads": _axis(row.query_heads),
@@ -218,6 +218,12 @@ def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) 
         )
     users = [b.name for b in backends.values() if any(c.kernel == name for c in b.cells)]
     return {"name": name, "kernel": kernel, "rows": rows, "users": users}
+
+
+def _format_links(formats: tuple[str, ...] | str) -> str:
+    if isinstance(formats, str):
+        return formats
+    return ", ".join(f"[{text.markdown(f)}](../kv-formats/{f}.md)" for f in formats)
 
 
 def _axis(value: IntSet | str) -> str:

@@ -19,6 +19,7 @@ Path_ = tuple[str | int, ...]
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # not \t, \n
 _STR = "tag:yaml.org,2002:str"
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_DEPTH = 64
@@ -169,6 +170,9 @@ class _Reader:
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         text: str = node.value
+        if control := _CONTROL.search(text):
+            message = f"the control character U+{ord(control[0]):04X}"
+            self.report(self.at(node), "not-yaml", message, "no page can show it; take it out")
         if node.style in ('"', "'", "|", ">"):  # always text
             return text
         if node.tag == _STR:

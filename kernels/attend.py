@@ -137,7 +137,7 @@ def dense(
             slots = page * pool.page_size + position % pool.page_size
             softmax.add(pool.read(slots, shared.dtype)[None], (position <= last_visible)[None])
         outputs, lse = softmax.finish(sink)
-        yield chunk, (outputs.view(q_len, heads, -1), lse.view(q_len, heads))
+        yield chunk, (outputs.view(q_len, heads, query.value_size), lse.view(q_len, heads))
 
 
 def _slices(count: int, step: int) -> Iterator[slice]:

@@ -61,7 +61,9 @@ def from_bytes(stored: Tensor, part: Part, dtype: torch.dtype) -> Tensor:
     elif part.dtype == "float8_e8m0fnu":
         values = _e8m0_values(stored.device, dtype)[stored.int()]
     else:
-        values = stored.contiguous().view(NATIVE[part.dtype]).to(dtype)
+        # A copy even where contiguous: a part may begin at any byte, a typed view may not.
+        copy = stored.clone(memory_format=torch.contiguous_format)
+        values = copy.view(NATIVE[part.dtype]).to(dtype)
     if part.transposed is not None:
         rows, columns = part.transposed
         values = values.unflatten(-1, (columns, rows)).mT.flatten(-2)
@@ -74,8 +76,7 @@ def quantize_groups(values: Tensor, part: Part, scale: Part) -> tuple[Tensor, Te
     A group's scale is amax / largest, where amax is its largest magnitude (at least
     `scale.amax_floor`) and largest that of the values' dtype. It is rounded to the scale's dtype:
     up to a power of two if that is float8_e8m0fnu or the part says `power_of_two`, else to nearest.
-    Values are divided by the scale as it is stored; a scale of 0 stores them as they are, which
-    are 0 or round to it.
+    Values are divided by the scale as it is stored; where that is 0, they are stored as 0 too.
 
     A group with a NaN or an infinity is poisoned: its scale is stored as NaN and its values as 0,
     so that each of its elements reads back as NaN.
@@ -90,7 +91,7 @@ def quantize_groups(values: Tensor, part: Part, scale: Part) -> tuple[Tensor, Te
         wanted = _power_of_two_from(wanted)
     stored_scale = to_bytes(wanted.masked_fill(poisoned, torch.nan), scale)
     divisor = from_bytes(stored_scale, scale, torch.float32)
-    divisor = divisor.masked_fill(divisor == 0, 1.0)
+    divisor = divisor.masked_fill(divisor == 0, torch.inf)
     quotients = groups / divisor.unsqueeze(-1)
     quotients.masked_fill_(poisoned.unsqueeze(-1), 0.0)
     return to_bytes(quotients.flatten(-2), part), stored_scale

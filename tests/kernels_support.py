@@ -47,7 +47,8 @@ def _magnitudes(dtype: str) -> tuple[float, ...]:
 def nearest(value: float, dtype: str) -> int:
     """The code of the nearest e4m3 or e2m1 number; of two as near, the even code."""
     magnitudes = _magnitudes(dtype)
-    best = min(range(len(magnitudes)), key=lambda c: (abs(magnitudes[c] - abs(value)), c & 1))
+    magnitude = min(abs(value), magnitudes[-1])
+    best = min(range(len(magnitudes)), key=lambda c: (abs(magnitudes[c] - magnitude), c & 1))
     sign = 0x80 if dtype == "float8_e4m3fn" else 8
     return best | sign if math.copysign(1.0, value) < 0 else best
 

@@ -1,0 +1,79 @@
+"""Selection by priority: engines' own order, and nothing replaced in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+import attnmatrix
+from attnmatrix import Request, select
+from attnmatrix.generated.priorities import PRIORITIES
+from attnmatrix.selection import Rule, candidate_backends
+
+
+def names(request: Request) -> list[str]:
+    return [backend.name for backend in candidate_backends(request)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "selected"),
+    [
+        ({"gpu": "H200", "sparse": False, "head_size": 576}, "FLASHMLA"),
+        ({"gpu": "H200", "sparse": True, "head_size": 576}, "FLASHMLA_SPARSE"),
+        (
+            {"gpu": "H200", "sparse": True, "head_size": 512, "block_size": 256},
+            "FLASHMLA_SPARSE_DSV4",
+        ),
+        ({"gpu": "B200", "sparse": False, "head_size": 576}, "FLASHINFER_MLA"),
+        ({"gpu": "B200", "sparse": True, "head_size": 576, "query_heads": 128}, "FLASHMLA_SPARSE"),
+        (
+            {"gpu": "B200", "sparse": True, "head_size": 576, "query_heads": 16},
+            "FLASHINFER_MLA_SPARSE",
+        ),
+        (
+            {"gpu": "B200", "sparse": True, "head_size": 576, "kv_cache_dtype": "fp8"},
+            "FLASHINFER_MLA_SPARSE",
+        ),
+        ({"gpu": "RTX 5090", "sparse": True, "head_size": 576}, "FLASHINFER_MLA_SPARSE_SM120"),
+        ({"gpu": "none"}, "REFERENCE"),
+        ({"gpu": "A100"}, None),
+    ],
+)
+def test_an_engine_s_order(fields: dict[str, object], selected: str | None) -> None:
+    found = select(mla=True, **fields).selected
+    assert (found and found.name) == selected
+
+
+def test_a_condition_on_what_is_not_named_waits_for_a_rule_without_it() -> None:
+    """16 heads or fewer change the order on 10.x; a request that names no heads is not such."""
+    assert names(Request(gpu="B200", head_size=576))[:2] == ["FLASHINFER_MLA", "FLASHMLA_SPARSE"]
+    few = Request(gpu="B200", head_size=576, query_heads=16)
+    assert names(few)[:2] == ["FLASHINFER_MLA", "FLASHINFER_MLA_SPARSE"]
+
+
+def test_every_candidate_is_judged_and_the_passed_over_say_why() -> None:
+    selection = select(gpu="H200", mla=True, sparse=True, head_size=512, block_size=256)
+    assert selection.selected is attnmatrix.get_backend("FLASHMLA_SPARSE_DSV4")
+    before = selection.candidates[
+        : [v.backend for v in selection.candidates].index(selection.selected)
+    ]
+    assert before
+    assert all(verdict.reasons for verdict in before)
+
+
+def test_a_rule_fits_only_what_it_does_not_contradict() -> None:
+    rule = Rule(when={"compute_capability": ("10.x",), "mla": True}, order=("REFERENCE",))
+    assert rule.fits(Request(gpu="B200", mla=True)) is True
+    assert rule.fits(Request(gpu="B200")) is None
+    assert rule.fits(Request(gpu="H200", mla=True)) is False
+
+
+def test_reference_is_never_picked_for_a_gpu() -> None:
+    for rule in PRIORITIES:
+        if "REFERENCE" in rule.order:
+            assert rule.when == {"compute_capability": ("none",)}
+
+
+def test_unknown_backends_are_refused_with_the_list() -> None:
+    with pytest.raises(attnmatrix.UnknownName) as error:
+        attnmatrix.judge("FLASHMLA_SPARSE_DSV5")
+    assert "FLASHMLA_SPARSE_DSV4" in str(error.value)
