@@ -22,7 +22,7 @@ lint: $(VENV)/all
 	$(BIN)/mypy
 
 docs: $(VENV)/docs
-	$(BIN)/mkdocs build --strict --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site
 
 bench: $(VENV)/all
 	$(BIN)/python benchmarks/run.py

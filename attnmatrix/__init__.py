@@ -58,7 +58,7 @@ _HOME = {
     "select": "selection",
 }
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_HOME)
 __version__ = "0.1.0"
 
 

@@ -1,11 +1,10 @@
 """The base of every generated backend class.
 
-Its names are those of vLLM's AttentionBackend, so that an engine developer feels at home; dtypes are
-plain names ('bfloat16'), since nothing here needs torch.
+Its names are those of vLLM's AttentionBackend, so that an engine developer feels at home; dtypes
+are plain names ('bfloat16'), since nothing here needs torch.
 """
 
 from __future__ import annotations
-
 
 from .capability import parse_capability
 from .cell import Cell

@@ -179,7 +179,7 @@ def _gen(arguments: argparse.Namespace) -> int:
         from .codegen.command import generate
     except ModuleNotFoundError as error:
         return _fail(
-            f"gen needs {error.name}: install attnmatrix[codegen], or run make gen in the repository"
+            f"gen needs {error.name}: install attnmatrix[codegen], or run make gen in a checkout"
         )
     return generate(arguments.source, arguments.out, check=arguments.check)
 

@@ -25,7 +25,7 @@ def gpu_capability(name: str) -> tuple[str, Capability]:
     """The matrix's spelling of a GPU name and its compute capability; 'none' is a machine without.
 
     Case, spaces, hyphens and a vendor's name do not matter, nor does what follows the model
-    ('NVIDIA H100 80GB HBM3' is an H100). Raises RequestError for an unknown name, listing the known.
+    ('NVIDIA H100 80GB HBM3' is an H100). Raises RequestError for an unknown name, with the known.
     """
     from .generated.gpus import GPUS
 

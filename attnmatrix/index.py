@@ -1,6 +1,7 @@
 """Cells turned inside out: for each field, which cells take a value, as bits of one integer.
 
-A request is judged by one look-up a field and an `&`, whatever the number of cells. Cell i has two bits: bit i says that it surely takes the value, bit n + i that it surely or possibly does (an axis
+A request is judged by one look-up a field and an `&`, whatever the number of cells. Cell i has two
+bits: bit i says that it surely takes the value, bit n + i that it surely or possibly does (an axis
 that nobody has established). Everything here is derived from immutable cells, so what the tables
 remember cannot go stale.
 """
@@ -134,7 +135,9 @@ class Index:
 
         A cell whose kernel comes from none of the named distributions is not judged by them.
         """
-        found = [("features", name, self._feature_bits[name]) for name in request.features]
+        found: list[tuple[str, Any, int]] = [
+            ("features", name, self._feature_bits[name]) for name in request.features
+        ]
         libraries = request.libraries
         if libraries:
             bits = self._bits(_library_answer(accepted, libraries) for accepted in self._versions)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 class Absent:
-    """Why a distribution cannot be used: `reason` is 'not installed' or 'failed to import (...)'."""
+    """Why a distribution cannot be used: 'not installed' or 'failed to import (why)'."""
 
     __slots__ = ("reason",)
 

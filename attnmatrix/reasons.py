@@ -101,7 +101,7 @@ def reason_message(reason: Reason, verdict: Verdict) -> str:
     known = ", ".join(map(str, accepted)) or "none"
     if field == "features":
         return f"feature {value} is not supported; supported: {known}"
-    what, unit, advice = _WORDS[field]
+    _, unit, advice = _WORDS[field]
     if field == "topk" and not accepted:
         return f"top-k {value} is not supported: the kernel is dense and takes no indices"
     where = ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import os
+import re
 from importlib import import_module
 
 from .backend import Backend

@@ -37,7 +37,7 @@ FEATURES = {
 
 
 class RequestError(ValueError):
-    """A request that cannot be read: `field` names what is wrong; the message says what is accepted."""
+    """A request that cannot be read: `field` is what is wrong, the message what is accepted."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")

@@ -13,6 +13,7 @@ from .request import Request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from .backend import Backend
@@ -30,7 +31,7 @@ class Reason(_Fields):
     """One field that stands against a request.
 
     field: as Request names it; value: what was asked for; accepted: what the nearest cells take in
-    its place (every other failing field put right too); message: all of it in words, and what to do.
+    its place (every other failing field put right too); message: all of it, and what to do.
     """
 
     __slots__ = ()
@@ -121,27 +122,32 @@ class Verdict(_Fields):
     @property
     def kv_cache_dtype(self) -> str | None:
         """What the asked KV-cache dtype resolves to, aliases followed."""
-        return self._common("kv_cache_dtype")
+        found: str | None = self._common("kv_cache_dtype")
+        return found
 
     @property
     def kv_format(self) -> str | None:
         """The name of the KV format that the cache then holds."""
-        return self._common("kv_format")
+        found: str | None = self._common("kv_format")
+        return found
 
     @property
     def bytes_per_token(self) -> int | None:
         """Stored bytes of one token in that format, page rounding left out."""
-        return self._common("bytes_per_token")
+        found: int | None = self._common("bytes_per_token")
+        return found
 
     @property
     def extra_kv_format(self) -> str | None:
         """The format of the extra pool, where it differs from the main cache's."""
-        return self._common("extra_kv_format")
+        found: str | None = self._common("extra_kv_format")
+        return found
 
     @property
     def kernel(self) -> str | None:
         """The kernel that the backend would call."""
-        return self._common("kernel")
+        found: str | None = self._common("kernel")
+        return found
 
     @property
     def padded_query_heads(self) -> int | None:
@@ -211,7 +217,9 @@ def judge(backend: type[Backend], request: Request) -> Verdict:
     index = backend._index or backend.index()
     tables = index.tables
     try:
-        masks = (  # in the order of FIELDS; written out, since a loop takes twice as long
+        masks: tuple[
+            int, ...
+        ] = (  # in the order of FIELDS; written out, since a loop takes twice as long
             tables[0][request.phase],
             tables[1][request.mla],
             tables[2][request.sparse],
@@ -228,7 +236,7 @@ def judge(backend: type[Backend], request: Request) -> Verdict:
         masks = index.masks(request)
     a, b, c, d, e, f, g, h, i, j, k = masks
     bits = a & b & c & d & e & f & g & h & i & j & k
-    further = ()
+    further: Sequence[tuple[str, Any, int]] = ()
     if request.features or request.libraries:
         further = index.further(request)
         for _, _, mask in further:
@@ -238,7 +246,7 @@ def judge(backend: type[Backend], request: Request) -> Verdict:
     # Each field in turn keeps those of the cells left that take its value; one that would leave
     # none has failed. What remains are the nearest cells.
     left = bits >> index.shift or index.possible
-    failing = []
+    failing: list[tuple[str, Any]] = []
     for field, mask in zip(FIELDS, masks):  # noqa: B905 - strict costs a tenth of the verdict
         if kept := left & mask:
             left = kept

@@ -73,7 +73,7 @@ def _variant_cells(
 
 
 def _with(cell: Cell, **changes: object) -> Cell:
-    return Cell(**{**{name: getattr(cell, name) for name in Cell.__slots__}, **changes})  # type: ignore[arg-type]
+    return Cell(**{**{name: getattr(cell, name) for name in Cell.__slots__}, **changes})
 
 
 def _meeting(
@@ -91,7 +91,7 @@ def _meeting(
     unknown: list[str] = []
     dtypes = tuple(claimed_dtypes(backend, variant))
     sizes = variant.head_sizes or backend.head_sizes
-    head_sizes = ANY if sizes == "any" else IntSet(sizes)
+    head_sizes = IntSet(sizes) if isinstance(sizes, list) else ANY
     block_sizes = _known(variant.block_sizes, "block_sizes", unknown)
     heads, padded_to = _claimed_heads(variant, unknown)
     claimed = variant.features if variant.features is not None else backend.features

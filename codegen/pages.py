@@ -1,4 +1,4 @@
-"""What each docs page shows. Every support cell is a verdict, asked of the runtime's own function."""
+"""What each docs page shows. Every support cell is a verdict, asked of the runtime's function."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _codes(names: Any) -> str:
 
 def _backend_page(backend: type[Backend], columns: list[str]) -> dict[str, Any]:
     grid = verdict_grid(backend, columns)
-    refusals = {}
+    refusals: dict[tuple[str, str], None] = {}
     for spelling, row in grid.items():
         for verdict in row.values():
             for reason in verdict.reasons:
@@ -199,8 +199,9 @@ def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) 
         rows.append(
             {
                 "capability": ", ".join(p.text for p in row.compute_capability),
-                "kv_formats": _format_links(row.kv_formats)
-                + (f"; extra pool: {_format_links(row.extra_kv_formats)}" * bool(row.extra_kv_formats)),
+                "kv_formats": "; extra pool: ".join(
+                    _format_links(axis) for axis in (row.kv_formats, row.extra_kv_formats) if axis
+                ),
                 "dtypes": row.dtypes if isinstance(row.dtypes, str) else ", ".join(row.dtypes),
                 "head_sizes": _axis(row.head_sizes),
                 "query_heads": _axis(row.query_heads),

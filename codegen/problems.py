@@ -43,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding. `others` are further places that belong to it, such as the second of two rows."""
+    """One finding. `others` are further places that belong to it, such as the other row of two."""
 
     place: Place
     code: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from attnmatrix.backend import Backend, MultipleOf
-from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, IntSet
 from attnmatrix.kv_format import KVFormat, Part
 

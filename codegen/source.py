@@ -124,6 +124,7 @@ class _Reader:
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
             return [self.value(item, (*path, i)) for i, item in enumerate(node.value)]
+        assert isinstance(node, yaml.ScalarNode)
         return self._scalar(node)
 
     def _mapping(self, node: yaml.MappingNode, path: Path_) -> dict[str, Any]:

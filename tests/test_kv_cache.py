@@ -11,10 +11,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import attnmatrix
 from attnmatrix.kernels import kv_cache
 from attnmatrix.kernels.errors import KernelError
 from attnmatrix.kv_format import KVFormat, Part
+from attnmatrix.registry import get_kv_format, kv_format_names
 from tests import formats
 from tests.kernels_support import (
     bf16_bytes,
@@ -388,9 +388,9 @@ class TestRoundTrips:
             assert found[slot] == token(fmt, page, 3, slot % 3)
 
 
-@pytest.mark.parametrize("name", attnmatrix.kv_format_names())
+@pytest.mark.parametrize("name", kv_format_names())
 def test_the_matrix_formats_read_as_described(name: str) -> None:
-    fmt = attnmatrix.kv_format(name)
+    fmt = get_kv_format(name)
     kv = value_sets(4, 3, fmt)
     cache = kv_cache.pack(fmt, kv, page_size=2)
     found = kv_cache.unpack(fmt, cache, page_size=2, dtype=torch.float64)

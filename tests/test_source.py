@@ -84,7 +84,11 @@ class Layout:
     def scalar(self, start: str, value: Any, path: tuple[Any, ...]) -> None:
         start += " " * self.draw(st.integers(1, 3))
         self.values[path] = (len(self.lines) + 1, len(start) + 1)
-        self.lines.append(start + json.dumps(value) + self.draw(st.sampled_from(["", "  # x"])))
+        self.lines.append(
+            start
+            + json.dumps(value, ensure_ascii=False)
+            + self.draw(st.sampled_from(["", "  # x"]))
+        )
 
     def mapping(
         self, value: dict[str, Any], path: tuple[Any, ...], indent: str, start: str
