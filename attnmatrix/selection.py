@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from .backend import Backend
-from .capability import CapabilityPattern, matches_any
+from .capability import Capability, CapabilityPattern, matches_any
 from .intset import IntSet
 from .registry import backend_names, get_backend
 from .request import Request
@@ -41,21 +41,29 @@ def explain(
 class Rule:
     """One priority: `order`, for the requests that `when` does not contradict."""
 
-    __slots__ = ("order", "when", "_tests", "_backends")
+    __slots__ = ("order", "patterns", "when", "_tests", "_backends")
 
     def __init__(self, *, when: dict[str, Any], order: Iterable[str]) -> None:
         self.when = when
         self.order = tuple(order)
-        self._tests = tuple((field, _test(field, wanted)) for field, wanted in when.items())
+        self.patterns = [CapabilityPattern(text) for text in when.get("compute_capability", ())]
+        self._tests = tuple(
+            (field, wanted.__contains__ if isinstance(wanted, tuple | IntSet) else wanted.__eq__)
+            for field, wanted in when.items()
+            if field != "compute_capability"
+        )
         self._backends: tuple[type[Backend], ...] | None = None
 
     def fits(self, request: Request) -> bool | None:
-        """True: every field of `when` is named and right; None: some are not named; or False."""
+        """Whether a request on a GPU of this rule meets the other fields of `when`.
+
+        True: all are named and right; None: some are not named; False: one is contradicted.
+        """
         answer: bool | None = True
         for field, test in self._tests:
             value = getattr(request, field)
             if value is None:
-                answer = None  # not named: neither met nor contradicted
+                answer = None
             elif not test(value):
                 return False
         return answer
@@ -68,14 +76,16 @@ class Rule:
         return self._backends
 
 
-def _test(field: str, wanted: Any) -> Any:
-    if field == "compute_capability":
-        patterns = [CapabilityPattern(text) for text in wanted]
-        # The capabilities that exist are few, and a pattern's answer never changes.
-        return lru_cache(maxsize=512)(lambda capability: matches_any(patterns, capability))
-    if isinstance(wanted, tuple | IntSet):
-        return wanted.__contains__
-    return wanted.__eq__
+@lru_cache(maxsize=512)
+def _rules_for(capability: Capability | None) -> tuple[tuple[Rule, bool], ...]:
+    """The priorities that a GPU does not contradict, and whether it is named where they ask."""
+    from .generated.priorities import PRIORITIES
+
+    return tuple(
+        (rule, capability is not None or not rule.patterns)
+        for rule in PRIORITIES
+        if capability is None or not rule.patterns or matches_any(rule.patterns, capability)
+    )
 
 
 class Selection:
@@ -115,14 +125,12 @@ def select(request: Request | None = None, **fields: Any) -> Selection:
 
 def candidate_backends(request: Request) -> tuple[type[Backend], ...]:
     """The backends that `select` tries, in order."""
-    from .generated.priorities import PRIORITIES
-
     possible: Rule | None = None
-    for rule in PRIORITIES:
+    for rule, named in _rules_for(request.compute_capability):
         fits = rule.fits(request)
-        if fits:
+        if fits and named:
             return rule.backends
-        if fits is None and possible is None:
+        if fits is not False and possible is None:
             possible = rule
     if possible is not None:
         return possible.backends

@@ -40,10 +40,8 @@ class Reason(_Fields):
         field: str
         verdict: Verdict
     else:  # a bare tuple is made three times as fast as an object with attributes
-        field = property(itemgetter(0))
-        verdict = property(
-            lambda self: Verdict((*self[2], ())), doc="The verdict, less its reasons."
-        )
+        field = property(itemgetter(0), doc="The field, as Request names it.")
+        verdict = property(itemgetter(2), doc="The verdict that it belongs to.")
 
     @property
     def value(self) -> Any:
@@ -102,22 +100,58 @@ class Verdict(_Fields):
         backend: type[Backend]
         request: Request
         status: str
-        bits: int
-        reasons: tuple[Reason, ...]
+        _bits: int
+        _masks: tuple[int, ...]
+        _further: Sequence[tuple[str, Any, int]]
     else:
         backend = property(itemgetter(0), doc="The class that was asked.")
         request = property(itemgetter(1), doc="What was asked for, unchanged.")
         status = property(itemgetter(2), doc="'supported', 'unsupported' or 'unknown'.")
-        bits = property(itemgetter(3), doc="The cells it is about, as the index numbers them.")
-        reasons = property(itemgetter(4), doc="Every failing or unknown field.")
+        _bits = property(itemgetter(3))  # the cells that take it, as the index numbers them
+        _masks = property(itemgetter(4))  # those of each of FIELDS, and of what else is named
+        _further = property(itemgetter(5))
 
     def __bool__(self) -> bool:
         return self.status == SUPPORTED
 
     @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Every failing field (unsupported) or field that nobody has established (unknown).
+
+        Worked out when read: neither the request nor the cells can have changed since.
+        """
+        if self[2] == SUPPORTED:
+            return ()
+        failing, _ = self._failing()
+        return tuple([Reason((field, value, self)) for field, value in failing])
+
+    @property
     def cells(self) -> list[Cell]:
         """The cells that take the request, or of a refused one those that are nearest."""
-        return self.backend.index().members(self.bits)
+        bits = self._failing()[1] if self.status == UNSUPPORTED else self._bits
+        return self.backend.index().members(bits)
+
+    def _failing(self) -> tuple[list[tuple[str, Any]], int]:
+        """The fields that fail, and the nearest cells.
+
+        Each field in turn keeps those of the cells left that take its value; one that would leave
+        none has failed. What remains are the nearest cells.
+        """
+        backend, _, _, bits, masks, further = self
+        index = backend.index()
+        left = bits >> index.shift or index.possible
+        failing: list[tuple[str, Any]] = []
+        for field, mask in zip(FIELDS, masks):  # noqa: B905 - strict costs a tenth of it all
+            if kept := left & mask:
+                left = kept
+            else:
+                failing.append((field, None))
+        for field, value, mask in further:
+            if kept := left & mask:
+                left = kept
+            else:
+                failing.append((field, value))
+        return failing, left
 
     @property
     def kv_cache_dtype(self) -> str | None:
@@ -242,21 +276,5 @@ def judge(backend: type[Backend], request: Request) -> Verdict:
         for _, _, mask in further:
             bits &= mask
     if bits & index.sure:
-        return Verdict((backend, request, SUPPORTED, bits & index.sure, ()))
-    # Each field in turn keeps those of the cells left that take its value; one that would leave
-    # none has failed. What remains are the nearest cells.
-    left = bits >> index.shift or index.possible
-    failing: list[tuple[str, Any]] = []
-    for field, mask in zip(FIELDS, masks):  # noqa: B905 - strict costs a tenth of the verdict
-        if kept := left & mask:
-            left = kept
-        else:
-            failing.append((field, None))
-    for field, value, mask in further:
-        if kept := left & mask:
-            left = kept
-        else:
-            failing.append((field, value))
-    judged = (backend, request, UNKNOWN, bits) if bits else (backend, request, UNSUPPORTED, left)
-    reasons = tuple([Reason((field, value, judged)) for field, value in failing])
-    return Verdict((*judged, reasons))
+        return Verdict((backend, request, SUPPORTED, bits & index.sure, masks, further))
+    return Verdict((backend, request, UNKNOWN if bits else UNSUPPORTED, bits, masks, further))

@@ -236,7 +236,7 @@ def source_link(source: str) -> str:
     match = re.fullmatch(r"([\w.-]+/[\w.-]+)#(\d+)", source)
     if match:
         return f"[{text.markdown(source)}](https://github.com/{match[1]}/issues/{match[2]})"
-    match = re.fullmatch(r"([\w.-]+/[\w.-]+)@(\w+)\s+([^\s:]+)(?::(\d+)(?:-(\d+))?)?", source)
+    match = re.fullmatch(r"([\w.-]+/[\w.-]+)@(\w+)\s+([\w./+-]+)(?::(\d+)(?:-(\d+))?)?", source)
     if match:
         anchor = f"#L{match[4]}" if match[4] else ""
         address = f"https://github.com/{match[1]}/blob/{match[2]}/{match[3]}{anchor}"

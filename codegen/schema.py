@@ -54,6 +54,12 @@ def _line(text: str) -> str:
     return text
 
 
+def _text(text: str) -> str:
+    if not text.strip():
+        raise invalid("this takes a text")
+    return text
+
+
 def _name(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", text):
         raise invalid(
@@ -96,7 +102,8 @@ SourceText = Annotated[str, AfterValidator(_source)]
 Sources = Annotated[
     list[SourceText], Field(description=f"Where the fact can be read: {_SOURCE_FORMS}.")
 ]
-Notes = Annotated[list[str], Field(description="Remarks shown beside the claim; plain text.")]
+Text = Annotated[str, AfterValidator(_text)]
+Notes = Annotated[list[Text], Field(description="Remarks shown beside the claim; plain text.")]
 
 
 class Model(BaseModel):
@@ -333,7 +340,7 @@ class Difference(Model):
 
     engine: Line = Field(description="Distribution and version, such as vllm==0.33.0.")
     field: Line = Field(description="The field that differs.")
-    reason: str = Field(description="Why the matrix is right.")
+    reason: Text = Field(description="Why the matrix is right.")
 
 
 Flag = Annotated[

@@ -19,6 +19,9 @@ _SPECIAL = re.compile(
     r"[&<>|{}\\`*\[\]~$^]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[\x00-\x1f\x7f-\x9f]"
 )
 _PLAIN_CODE = re.compile(r"[A-Za-z0-9_.,:;+%/@() -]*[A-Za-z0-9_.,:;+%/@()-]")
+_RAW = re.compile(  # signs of one column that every Python knows: Latin, Greek, punctuation, maths
+    r"[ -~\u00a1-\u00ac\u00ae-\u024f\u0391-\u03a1\u03a3-\u03c9\u2010-\u2027\u2030-\u205e\u2190-\u22ff]*"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
@@ -49,7 +52,7 @@ def code(value: Any) -> str:
 
 def comment(value: Any) -> str:
     """Text for one line of a Python docstring or comment: no sign can end either."""
-    text = _CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}", " ".join(str(value).split()))
+    text = _CONTROL.sub(lambda m: f"U+{ord(m[0]):04X}", " ".join(str(value).split()))
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -108,8 +111,9 @@ def _lay_out(literal: _Literal, indent: int, used: int) -> str:
 
 
 def string(value: str) -> str:
-    """A text as a Python literal; signs that do not print, or turn the line around, as escapes."""
-    if value.isprintable() and '"' not in value and "\\" not in value:
+    """A text as a Python literal. Signs that do not print, or turn the line around, are escapes;
+    so is what a formatter may count as two columns, and what only newer Pythons know."""
+    if _RAW.fullmatch(value) and '"' not in value and "\\" not in value:
         return f'"{value}"'
     quote = "'" if value.count('"') > value.count("'") else '"'  # the fewer escapes
     return quote + "".join(_escape(char, quote) for char in value) + quote
@@ -120,7 +124,7 @@ def _escape(char: str, quote: str) -> str:
         return "\\" + char
     if char in "\n\t":
         return "\\n" if char == "\n" else "\\t"
-    if char.isprintable():
+    if _RAW.fullmatch(char):
         return char
     number = ord(char)
     if number < 0x100:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 EXAMPLES = Path(__file__).parent / "examples"
 GOOD = sorted((EXAMPLES / "good").glob("*.yaml"))
@@ -47,3 +50,20 @@ def expected(text: str) -> list[tuple[int, int, str, str]]:
         else:
             line = number
     return sorted(found)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes every text, and leaves out anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Dumper.add_representer(
+    str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
+)
+
+
+def dump(data: Any, **options: Any) -> str:
+    """Data as YAML of the strict subset; options are those of yaml.dump."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, **options)

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from attnmatrix.codegen.problems import InvalidSource
 from attnmatrix.codegen.source import parse_source, read_source
+from tests.sources import dump
 
 # What YAML text can hold: no surrogates, and of the control characters tab and newline alone.
 TEXT = st.text(
@@ -21,18 +22,6 @@ DATA = st.recursive(
     TEXT | st.integers() | st.booleans(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=12,
-)
-
-
-class Dumper(yaml.SafeDumper):
-    """Quotes every text, and leaves out anchors."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-Dumper.add_representer(
-    str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
 )
 
 
@@ -51,14 +40,12 @@ def problems(text: str) -> list[tuple[int, int, str]]:
     bom=st.booleans(),
 )
 def test_quoted_data_reads_back_equal(tmp_path, data, flow, width, unicode, newline, bom):
-    text = yaml.dump(
+    text = dump(
         data,
-        Dumper=Dumper,
         default_flow_style=flow,
         width=width,
         allow_unicode=unicode,
         line_break=newline,
-        sort_keys=False,
     )
     file = tmp_path / "source.yaml"
     file.write_bytes(b"\xef\xbb\xbf" * bom + text.encode())
@@ -147,6 +134,7 @@ def layouts(draw: st.DrawFn) -> Layout:
     return layout
 
 
+@settings(max_examples=60)
 @given(layouts())
 def test_places_are_where_keys_and_values_stand(layout):
     source = parse_source("\n".join(layout.lines) + "\n")
