@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 findings (none accepts, files differ), 2 broken (bad usage
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
@@ -21,6 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns its exit code."""
     parser = _parser()
     arguments = parser.parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that a terminal lacks is no crash
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -88,4 +88,5 @@ def _part(part: schema.Part) -> Part:
         group=part.group,
         transposed=None if part.transposed is None else (part.transposed[0], part.transposed[1]),
         amax_floor=None if part.amax_floor is None else float(part.amax_floor),
+        power_of_two=part.power_of_two,
     )

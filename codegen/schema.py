@@ -152,6 +152,11 @@ class Part(Model):
         None,
         description="Of a scale part: the least magnitude a packer assumes for a group, quoted.",
     )
+    power_of_two: bool = Field(
+        False,
+        description="Of a scale part: packers round scales up to powers of two, since some readers "
+        "take the exponent alone.",
+    )
 
 
 class Page(Model):

@@ -75,6 +75,8 @@ def parse_source(text: str, file: str = "capabilities.yaml") -> Source:
         hint = ""
         if words.startswith("found undefined alias") or "alias" in words:
             hint = "this file uses no anchors or aliases; a name that begins with * must be quoted"
+        elif "simple key" in words or "mapping values" in words:
+            hint = "a text that holds a colon and a space, here or just above, must be quoted"
         elif "block scalar" in words or "comment" in words:
             hint = "a value that begins with > or | must be quoted"
         raise InvalidSource([Problem(place, "not-yaml", words or str(error), hint)]) from None

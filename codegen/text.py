@@ -159,7 +159,9 @@ def _items(value: Any) -> list[tuple[str, Any]]:
         return items
     if isinstance(value, Part):
         leading = [("", value.name), ("", value.dtype), ("", value.count)]
-        return leading + _keywords(value, ("scaled_by", "group", "transposed", "amax_floor"))
+        return leading + _keywords(
+            value, ("scaled_by", "group", "transposed", "amax_floor", "power_of_two")
+        )
     if isinstance(value, Cell):
         return _keywords(value, Cell.__slots__)
     if isinstance(value, MultipleOf):
@@ -178,11 +180,14 @@ _PLAIN_CELL = Cell(
 )
 
 
+_PLAIN_PART = Part("", "uint8", 1)
+
+
 def _keywords(value: Any, names: Iterable[str]) -> list[tuple[str, Any]]:
     """Keyword arguments for the attributes that differ from their default."""
-    default = _PLAIN_CELL if isinstance(value, Cell) else None
+    default = _PLAIN_CELL if isinstance(value, Cell) else _PLAIN_PART
     return [
         (f"{name}=", getattr(value, name))
         for name in names
-        if getattr(value, name) != getattr(default, name, None)
+        if getattr(value, name) != getattr(default, name)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -90,35 +91,57 @@ def write(root: Path, files: Files, differences: Differences) -> None:
     """Writes what is missing or changed and removes orphans.
 
     Every new file is complete beside its place before the first one is moved there; if anything
-    fails until then, the old files stay as they were. Raises ForeignFiles or OSError.
+    fails, moved ones are moved back. Raises ForeignFiles or OSError.
     """
     foreign = [path for path in differences.orphaned if not _generated(root / path)]
     if foreign:
         raise ForeignFiles(root, foreign)
-    staged: list[tuple[Path, Path]] = []
+    staged: list[tuple[Path, Path, Path]] = []
+    moved: list[tuple[Path, Path]] = []
     try:
         for path in (*differences.missing, *differences.changed):
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            beside = target.with_name(f".{target.name}.new")
-            staged.append((beside, target))
+            beside, old = (target.with_name(f".{target.name}.{end}") for end in ("new", "old"))
+            staged.append((beside, target, old))
             with beside.open("w", encoding="utf-8", newline="\n") as file:
                 file.write(files[path])
                 file.flush()
-        for beside, target in staged:
+        for beside, target, old in staged:
+            if target.exists():
+                _keep(target, old)
+            moved.append((target, old))
             os.replace(beside, target)
+    except BaseException:
+        for target, old in moved:
+            if old.exists():
+                os.replace(old, target)
+            else:
+                target.unlink(missing_ok=True)
+        raise
     finally:
-        for beside, _ in staged:
+        for beside, _, old in staged:
             beside.unlink(missing_ok=True)
+            old.unlink(missing_ok=True)
     for path in differences.orphaned:
         (root / path).unlink()
         _remove_empty(root, (root / path).parent)
 
 
+def _keep(target: Path, old: Path) -> None:
+    """A second name for a file, or a copy where the disk knows no links."""
+    old.unlink(missing_ok=True)
+    try:
+        os.link(target, old)
+    except OSError:
+        shutil.copy2(target, old)
+
+
 def _generated(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(2000)
-    return MARK.encode() in head or (path.name.startswith(".") and path.name.endswith(".new"))
+    left = path.name.startswith(".") and path.name.endswith((".new", ".old"))  # by a killed run
+    return MARK.encode() in head or left
 
 
 def _remove_empty(root: Path, folder: Path) -> None:

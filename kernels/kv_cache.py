@@ -158,7 +158,8 @@ def as_records(fmt: KVFormat, cache: Tensor, page_size: int) -> Tensor:
     """
     require_cache(fmt, cache, page_size)
     payload = cache[:, : page_size * fmt.bytes_per_token]
-    return payload.unflatten(1, (page_size, 1, fmt.bytes_per_token))
+    records: Tensor = payload.unflatten(1, (page_size, 1, fmt.bytes_per_token))
+    return records
 
 
 def require_cache(

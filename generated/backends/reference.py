@@ -1,6 +1,6 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with: make gen
-"""PyTorch, on any device, in float64."""
+"""PyTorch, on any device, to compare with."""
 
 from attnmatrix.backend import Backend, MultipleOf
 from attnmatrix.cell import Cell
@@ -10,10 +10,10 @@ NAME = "REFERENCE"
 
 
 class Reference(Backend):
-    """PyTorch, on any device, in float64."""
+    """PyTorch, on any device, to compare with."""
 
     name = NAME
-    summary = "PyTorch, on any device, in float64"
+    summary = "PyTorch, on any device, to compare with"
     mla = True
     sparse = None
     supported_dtypes = ("float16", "bfloat16")

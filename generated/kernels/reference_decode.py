@@ -1,6 +1,6 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with: make gen
-"""PyTorch reference in float64."""
+"""PyTorch reference in float32 or float64."""
 
 from attnmatrix.kernel import Kernel
 
@@ -8,7 +8,7 @@ NAME = "reference.decode"
 
 ENTRY = Kernel(
     NAME,
-    title="PyTorch reference in float64",
+    title="PyTorch reference in float32 or float64",
     library="torch",
     adapter="reference:ReferenceDecode",
     phase="decode",

@@ -13,14 +13,14 @@ ENTRY = KVFormat(
     bytes_per_token=656,
     data=(
         Part("nope", "float8_e4m3fn", 512, scaled_by="nope_scale", group=128),
-        Part("nope_scale", "float32", 4, amax_floor=0.0448),
+        Part("nope_scale", "float32", 4, amax_floor=0.0448, power_of_two=True),
         Part("rope", "bfloat16", 64),
     ),
     scales=(),
     arrangement="token_by_token",
     round_up_to=1,
     notes=(
-        'Scales that are powers of two suit every kernel. FlashMLA rounds them to bfloat16; FlashInfer on 12.x reads the exponent alone unless told kv_scale_format="arbitrary_fp32".',
+        'Packers round scales up to powers of two, which suit every kernel; FlashMLA on 9.0 rounds them to bfloat16, and FlashInfer on 12.x reads the exponent alone unless told kv_scale_format="arbitrary_fp32".',
         "The packer's floor of 1e-4 is on the scale, which is a largest magnitude of 448 times that.",
     ),
     sources=(

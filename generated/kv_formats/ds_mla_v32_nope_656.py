@@ -13,7 +13,7 @@ ENTRY = KVFormat(
     bytes_per_token=656,
     data=(
         Part("nope", "float8_e4m3fn", 512, scaled_by="nope_scale", group=128),
-        Part("nope_scale", "float32", 4, amax_floor=0.0448),
+        Part("nope_scale", "float32", 4, amax_floor=0.0448, power_of_two=True),
         Part("pad", "uint8", 128),
     ),
     scales=(),

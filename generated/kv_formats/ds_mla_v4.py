@@ -15,12 +15,12 @@ ENTRY = KVFormat(
         Part("nope", "float8_e4m3fn", 448, scaled_by="nope_scale", group=64),
         Part("rope", "bfloat16", 64),
     ),
-    scales=(Part("nope_scale", "float8_e8m0fnu", 7, amax_floor=0.0001), Part("pad", "uint8", 1)),
+    scales=(Part("nope_scale", "float8_e8m0fnu", 7, amax_floor=0.0448), Part("pad", "uint8", 1)),
     arrangement="data_then_scales",
     round_up_to=576,
     notes=(
         "A view of shape [pages, rows, 1, 584] does not hold record r at index r; a page is read as bytes.",
-        "vLLM's compressor kernel floors the scale, not the magnitude, at 1e-4, so tiny groups differ.",
+        "The floor on the scale is 1e-4, as FlashMLA's own packer has it; vLLM's Triton writer floors the magnitude there instead, so tiny groups differ.",
     ),
     sources=(
         "vllm==0.33.0 vllm/models/deepseek_v4/common/ops/cache_utils.py:64",

@@ -12,7 +12,7 @@ ENTRY = KVFormat(
     head_size=512,
     bytes_per_token=528,
     data=(Part("kv", "float8_e4m3fn", 512, scaled_by="kv_scale", group=32),),
-    scales=(Part("kv_scale", "float8_e8m0fnu", 16, amax_floor=0.0001),),
+    scales=(Part("kv_scale", "float8_e8m0fnu", 16, amax_floor=0.0448),),
     arrangement="data_then_scales",
     round_up_to=512,
     notes=("FlashMLA's form before its release of 2026.09.30; FlashInfer calls it fp8_dsv41.",),

@@ -13,7 +13,7 @@ ENTRY = KVFormat(
     bytes_per_token=528,
     data=(
         Part("kv", "float8_e4m3fn", 512, scaled_by="kv_scale", group=32),
-        Part("kv_scale", "float8_e8m0fnu", 16, amax_floor=0.0001),
+        Part("kv_scale", "float8_e8m0fnu", 16, amax_floor=0.0448),
     ),
     scales=(),
     arrangement="token_by_token",
