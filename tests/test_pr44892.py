@@ -9,7 +9,6 @@ from __future__ import annotations
 import pytest
 
 from attnmatrix.cli import main
-from attnmatrix.codegen.problems import Problem
 from attnmatrix.codegen.source import Source, parse_source
 from tests.sources import REAL
 

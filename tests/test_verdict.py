@@ -13,7 +13,7 @@ from attnmatrix import Request, judge
 from attnmatrix.capability import CapabilityPattern
 from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet, Multiples
-from attnmatrix.versions import Specifier, parse_version
+from attnmatrix.versions import Specifier
 
 BACKENDS = [attnmatrix.get_backend(name) for name in attnmatrix.backend_names()]
 CAPABILITIES = ["7.5", "8.0", "9.0", "10.0", "10.1", "10.3", "12.0", "12.1"]
