@@ -14,11 +14,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .backend import Backend as Backend
     from .backend import MultipleOf as MultipleOf
+    from .errors import RequestError as RequestError
+    from .errors import UnknownName as UnknownName
     from .gpus import gpu_names as gpu_names
     from .kv_format import KVFormat as KVFormat
     from .libraries import Absent as Absent
     from .libraries import installed_libraries as installed_libraries
-    from .registry import UnknownName as UnknownName
     from .registry import backend_names as backend_names
     from .registry import get_backend as get_backend
     from .registry import get_kernel as get_kernel
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from .registry import kernel_names as kernel_names
     from .registry import kv_format_names as kv_format_names
     from .request import Request as Request
-    from .request import RequestError as RequestError
     from .selection import Selection as Selection
     from .selection import explain as explain
     from .selection import judge as judge
@@ -41,9 +41,9 @@ _HOME = {
     "MultipleOf": "backend",
     "Reason": "verdict",
     "Request": "request",
-    "RequestError": "request",
+    "RequestError": "errors",
     "Selection": "selection",
-    "UnknownName": "registry",
+    "UnknownName": "errors",
     "Verdict": "verdict",
     "backend_names": "registry",
     "explain": "selection",

@@ -105,7 +105,8 @@ class _Usage(Exception):
 
 
 def _request(arguments: argparse.Namespace) -> Request:
-    from .request import Request, RequestError
+    from .errors import RequestError
+    from .request import Request
 
     libraries: dict[str, Any] = {}
     if arguments.installed:
@@ -141,7 +142,7 @@ def _request(arguments: argparse.Namespace) -> Request:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    from .registry import UnknownName
+    from .errors import UnknownName
     from .selection import explain
 
     try:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from .capability import NO_GPU, Capability, parse_capability
+from .errors import RequestError
 from .spelling import did_you_mean
 
 _NOISE = re.compile(r"nvidia|geforce|tesla|amd|[\s_-]+", re.IGNORECASE)
 
 
-def _fold(name: str) -> str:
+def fold(name: str) -> str:
+    """A GPU name without what does not matter: case, spaces, hyphens, the vendor."""
     return _NOISE.sub("", name).casefold()
 
 
@@ -29,10 +31,10 @@ def gpu_capability(name: str) -> tuple[str, Capability]:
     """
     from .generated.gpus import GPUS
 
-    wanted = _fold(name)
+    wanted = fold(name)
     if wanted in ("none", "cpu"):
         return "none", NO_GPU
-    folded = {_fold(known): known for known in GPUS}
+    folded = {fold(known): known for known in GPUS}
     found = folded.get(wanted)
     if found is None:
         # The longest known name that the typed one begins with, at a word's end: a driver
@@ -45,8 +47,6 @@ def gpu_capability(name: str) -> tuple[str, Capability]:
         ]
         found = max(starts, key=len, default=None)
     if found is None:
-        from .request import RequestError
-
         raise RequestError(
             "gpu",
             f"{name!r} is not in the matrix{did_you_mean(name, GPUS)}; known: {', '.join(GPUS)}; "

@@ -15,9 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .backend import Backend
     from .request import Request
-    from .verdict import Reason, Verdict
 
 _AXES = {
     "dtype": "dtypes",
@@ -39,10 +37,10 @@ _WORDS = {
 }
 
 
-def accepted_values(field: str, near: list[Cell], backend: type[Backend]) -> tuple[Any, ...]:
-    """What the nearest cells accept for a field, as plain values, each once."""
+def accepted_values(field: str, value: Any, near: list[Cell]) -> tuple[Any, ...]:
+    """What the nearest cells accept for a field in place of a value, each once."""
     if field in ("mla", "sparse"):
-        return (getattr(backend, field),)
+        return (not value,)
     if field == "sink":
         return (False,)
     if field == "features":
@@ -84,16 +82,18 @@ def _library_text(name: str, version: Version | Absent) -> str:
     return f"{name}=={version.text}" if isinstance(version, Version) else f"{name} ({version})"
 
 
-def reason_message(reason: Reason, verdict: Verdict) -> str:
-    """One line: what was wrong, what is accepted, what to do."""
-    field, value, accepted = reason.field, reason.value, reason.accepted
-    backend, request, near = verdict.backend, verdict.request, verdict.cells
-    if reason.unknown:
-        return f"{_subject(field, value, request)}: nobody has established whether it works"
+def unknown_message(field: str, value: Any, request: Request) -> str:
+    """One line on a field that nobody has established."""
+    return f"{_subject(field, value, request)}: nobody has established whether it works"
+
+
+def reason_message(field: str, value: Any, near: list[Cell], name: str, request: Request) -> str:
+    """One line on backend `name`: what was wrong, what is accepted, what to do."""
+    accepted = accepted_values(field, value, near)
     if field in ("mla", "sparse"):
         word = "MLA" if field == "mla" else "sparse"
         kind = word if accepted[0] else f"not {word}"
-        return f"{backend.name} is {kind}: ask for another backend, or drop {field}={value}"
+        return f"{name} is {kind}: ask for another backend, or drop {field}={value}"
     if field == "sink":
         return "attention sinks are not supported: use a backend that takes one"
     if field == "libraries":

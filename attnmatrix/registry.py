@@ -7,6 +7,7 @@ import re
 from importlib import import_module
 
 from .backend import Backend
+from .errors import UnknownName
 from .kernel import Kernel
 from .kv_format import KVFormat
 from .spelling import did_you_mean
@@ -14,13 +15,6 @@ from .spelling import did_you_mean
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-class UnknownName(KeyError):
-    """A name that the matrix does not hold; the message lists those that it does."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 def module_name(name: str) -> str:

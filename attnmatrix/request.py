@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .capability import NO_GPU, Capability, parse_capability
+from .capability import Capability, parse_capability
+from .errors import RequestError
 from .spelling import did_you_mean
 from .versions import Version, parse_version
 
@@ -34,14 +35,6 @@ FEATURES = {
     "lse": "the log-sum-exp of the scores is returned",
 }
 """Features that rows and requests name, each with its meaning."""
-
-
-class RequestError(ValueError):
-    """A request that cannot be read: `field` is what is wrong, the message what is accepted."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
-        self.field = field
 
 
 class Request:
@@ -232,6 +225,3 @@ def _library_versions(
                 "libraries", f"{name}: {version!r} is not a version, such as 0.33.0"
             ) from None
     return tuple(sorted(found, key=lambda item: item[0]))
-
-
-__all__ = ["DTYPE_SPELLINGS", "FEATURES", "NO_GPU", "PHASES", "Request", "RequestError"]

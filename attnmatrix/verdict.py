@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from .cell import Cell
 from .index import FIELDS, Index
+from .reasons import accepted_values, reason_message, shown_value, unknown_message
 from .request import Request
 
 TYPE_CHECKING = False
@@ -56,22 +57,21 @@ class Reason(_Fields):
     @property
     def accepted(self) -> tuple[Any, ...]:
         """The values that would be accepted; empty where nobody has established any."""
-        from .reasons import accepted_values
-
         verdict = self.verdict
-        return () if self.unknown else accepted_values(self.field, verdict.cells, verdict.backend)
+        return () if self.unknown else accepted_values(self.field, self.value, verdict.cells)
 
     @property
     def message(self) -> str:
         """What was wrong, what is accepted and what to do, in one line."""
-        from .reasons import reason_message
-
-        return reason_message(self, self.verdict)
+        verdict = self.verdict
+        if self.unknown:
+            return unknown_message(self.field, self.value, verdict.request)
+        return reason_message(
+            self.field, self.value, verdict.cells, verdict.backend.name, verdict.request
+        )
 
     def to_json(self) -> dict[str, Any]:
         """`field`, `value`, `accepted` and `message`, as `explain --json` prints them."""
-        from .reasons import shown_value
-
         return {
             "field": self.field,
             "value": shown_value(self.field, self.value),

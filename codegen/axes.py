@@ -66,7 +66,7 @@ def _names_axis(known: tuple[str, ...] | None, *words: str) -> Any:
             raise invalid(f"{value!r} is neither a list of names nor {' nor '.join(words)}")
         if not value:
             raise invalid("an empty list accepts nothing", "name what is accepted")
-        _once(value)
+        once(value)
         for item in value:
             if known is not None and item not in known:
                 raise invalid(
@@ -77,7 +77,8 @@ def _names_axis(known: tuple[str, ...] | None, *words: str) -> Any:
     return read
 
 
-def _once(items: list[str]) -> None:
+def once(items: list[Any]) -> None:
+    """Refuses a list in which something stands twice."""
     for item in items:
         if items.count(item) > 1:
             raise invalid(f"{item!r} stands twice", "leave one out")
@@ -109,7 +110,7 @@ def _features_axis(value: Any) -> Features:
         if not isinstance(name, str) or name not in FEATURES:
             hint = did_you_mean(str(name), FEATURES)
             raise invalid(f"{name!r} is not a feature: {', '.join(FEATURES)}{hint}")
-    _once(known + unknown)
+    once(known + unknown)
     return Features(tuple(known), tuple(unknown))
 
 
@@ -120,7 +121,7 @@ def _patterns(value: Any) -> tuple[CapabilityPattern, ...]:
     for item in items:
         if not isinstance(item, str):
             raise invalid(f"{item!r} is not a quoted compute capability", f'write "{item}"')
-    _once(items)
+    once(items)
     try:
         patterns = tuple(CapabilityPattern(item) for item in items)
     except ValueError as error:
@@ -154,9 +155,9 @@ _BOUNDED = {
     "additionalProperties": False,
     "minProperties": 1,
     "properties": {
-        "multiple_of": {"type": "integer", "minimum": 1},
-        "min": {"type": "integer", "minimum": 1},
-        "max": {"type": "integer", "minimum": 1},
+        "multiple_of": {"type": "integer", "minimum": 1, "description": "1 unless given."},
+        "min": {"type": "integer", "minimum": 1, "description": "The least, itself included."},
+        "max": {"type": "integer", "minimum": 1, "description": "The most, itself included."},
     },
 }
 _NUMBER = {"anyOf": [{"type": "integer", "minimum": 1}, _BOUNDED]}
@@ -174,10 +175,13 @@ def _axis_schema(items: dict[str, Any], *words: str) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [_words(*words), _list(items)]})
 
 
+INT_FORMS = [_words("any", "none", UNKNOWN), _BOUNDED, _list(_NUMBER)]
+"""What an axis of integers takes, as JSON Schema."""
+
 IntAxis = Annotated[
     IntSet | str,
     BeforeValidator(_int_axis),
-    WithJsonSchema({"anyOf": [_words("any", "none", UNKNOWN), _BOUNDED, _list(_NUMBER)]}),
+    WithJsonSchema({"anyOf": INT_FORMS}),
 ]
 DtypeAxis = Annotated[
     tuple[str, ...] | str,

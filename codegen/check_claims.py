@@ -8,11 +8,11 @@ from attnmatrix.capability import CapabilityPattern, format_capability
 from attnmatrix.intset import ANY, IntSet
 
 from .gpus import all_points, points
-from .join import stored_dtypes
-from .matrix import Matrix, claimed_dtypes
+from .matrix import Matrix
 from .problems import Problem
 from .schema import Backend, Kernel, Padding, Row, Variant
 from .source import Path_
+from .variants import claimed_dtypes, stored_dtypes
 
 _CODE = "claim-outside-kernel"
 
@@ -186,6 +186,8 @@ class _Claim:
         else:
             gpus = dict.fromkeys(p.text for _, row in self.rows for p in row.compute_capability)
             message = f"no row is for that GPU; rows are for {', '.join(gpus)}"
+            if not gpus:
+                message = "every row refuses"
         return Problem(
             self.matrix.source.place(path),
             _CODE,

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from attnmatrix.kv_format import BITS, PER_TENSOR
 
-from .matrix import Matrix, resolve
+from .matrix import Matrix
 from .problems import Problem
 from .schema import KVFormat, Part, Stored
 from .source import Path_
+from .variants import resolve
 
 NAMED_DTYPES = {
     "float16": "float16",

@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
+from attnmatrix.gpus import fold
 from attnmatrix.spelling import did_you_mean
 
 from .check_claims import claims_within_kernels
 from .check_formats import formats_add_up, names_say_what_is_stored
 from .check_rows import rows_agree
-from .matrix import Matrix, claimed_dtypes, resolve
+from .matrix import Matrix
 from .problems import Problem
 from .schema import MODEL_DTYPE, Stored
 from .source import Path_
+from .variants import claimed_dtypes, resolve
 
 Rule = Callable[[Matrix], Iterator[Problem]]
 
@@ -65,7 +67,12 @@ def names_lead_somewhere(matrix: Matrix) -> Iterator[Problem]:
             if prefill_format is not None:
                 where = (*at, "kernels", "prefill_format")
                 yield from look("KV format", prefill_format, document.kv_formats, where)
+    variants = [v for backend in document.backends.values() for v in backend.variants]
+    spellings = list(dict.fromkeys(name for v in variants for name in v.kv_cache_dtypes))
     for i, priority in enumerate(document.priorities):
+        for j, name in enumerate(priority.when.kv_cache_dtype or []):
+            path = ("priorities", i, "when", "kv_cache_dtype", j)
+            yield from look("KV-cache dtype", name, spellings, path)
         for j, name in enumerate(priority.order):
             path = ("priorities", i, "order", j)
             yield from look("backend", name, document.backends, path)
@@ -192,6 +199,13 @@ def everything_is_used(matrix: Matrix) -> Iterator[Problem]:
 def names_stay_apart(matrix: Matrix) -> Iterator[Problem]:
     """Names become file and module names: they must differ in more than case and punctuation."""
     document = matrix.document
+    gpus: dict[str, str] = {}
+    for name in document.gpus:
+        if fold(name) in gpus:
+            message = f"{name!r} and {gpus[fold(name)]!r} are read as one GPU name"
+            place = matrix.source.place(("gpus", name), key=True)
+            yield Problem(place, "duplicate-name", message, "take one out")
+        gpus.setdefault(fold(name), name)
     for kind in ("kv_formats", "kernels", "backends"):
         seen: dict[str, str] = {}
         for name in getattr(document, kind):

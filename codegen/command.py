@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from .matrix import load
+from .load import load
 from .problems import InvalidSource
 from .render import render
 from .write import ForeignFiles, compare, diff, write

@@ -8,8 +8,8 @@ from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, IntSet, Multiples
 
 from .gpus import meet, meets
-from .matrix import claimed_dtypes, resolve
 from .schema import MODEL_DTYPE, Backend, Document, Kernel, Padding, Row, Stored, Variant
+from .variants import claimed_dtypes, resolve, stored_dtypes
 
 
 def join(document: Document, name: str) -> tuple[Cell, ...]:
@@ -22,19 +22,6 @@ def join(document: Document, name: str) -> tuple[Cell, ...]:
         for cell in _variant_cells(document, backend, variant, phase)
     ]
     return tuple(sorted(cells, key=lambda cell: cell.refuses is not None))
-
-
-def stored_dtypes(variant: Variant) -> dict[str, tuple[Stored, list[str]]]:
-    """The KV-cache dtypes with a format of their own, each with every spelling that leads to it."""
-    found: dict[str, tuple[Stored, list[str]]] = {}
-    for name, target in variant.kv_cache_dtypes.items():
-        if isinstance(target, Stored):
-            found[name] = (target, [])
-    for name in variant.kv_cache_dtypes:
-        resolved = resolve(variant, name)
-        if resolved in found:
-            found[resolved][1].append(name)
-    return found
 
 
 def _variant_cells(

@@ -6,16 +6,19 @@ Field descriptions go into the JSON Schema that editors show.
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from attnmatrix.capability import CapabilityPattern, parse_capability
+from attnmatrix.gpus import fold
 from attnmatrix.intset import IntSet
 from attnmatrix.kv_format import BITS, PER_TENSOR
 
 from .axes import (
     DTYPES,
+    INT_FORMS,
     CapabilityAxis,
     DtypeAxis,
     FeatureAxis,
@@ -23,10 +26,14 @@ from .axes import (
     NameAxis,
     VersionAxis,
     invalid,
+    once,
 )
 
 MODEL_DTYPE = "model_dtype"
 """The target of an alias that stands for the model's own dtype."""
+
+_WORDS = ("any", "none", "unknown", MODEL_DTYPE)
+"""Words that stand where a name may stand."""
 
 _SOURCE_FORMS = (
     "'vllm==0.33.0 path/in/wheel.py:12', 'owner/repo@commit path:12', 'owner/repo#123', "
@@ -68,6 +75,12 @@ def _name(text: str) -> str:
     return text
 
 
+def _entry_name(text: str) -> str:
+    if text in _WORDS:
+        raise invalid(f"{text!r} is a word of its own here", "give the entry another name")
+    return _name(text)
+
+
 def _backend_name(text: str) -> str:
     if not re.fullmatch(r"[A-Z][A-Z0-9_]*", text):
         raise invalid(f"{text!r} is not a backend name", "write capitals, digits and _")
@@ -81,6 +94,29 @@ def _one_capability(value: Any) -> str:
     return value
 
 
+def _gpu_name(text: str) -> str:
+    if not re.match(r"[A-Za-z0-9]", text) or fold(text) in ("", "none", "cpu"):
+        raise invalid(f"{text!r} is not a GPU name", "begin with a letter or digit")
+    return _line(text)
+
+
+def _amax_floor(text: str) -> str:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", text) or not isfinite(float(text)):
+        raise invalid(f"{text!r} is not a positive number", 'write it quoted, such as "1e-4"')
+    return text
+
+
+def _unique(items: list[Any]) -> list[Any]:
+    once(items)
+    return items
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, str):
+        raise invalid("a condition that nobody knows is never met", "leave it out")
+    return value
+
+
 def _flag(value: Any) -> Any:
     if type(value) is bool or value == "any":
         return value
@@ -91,13 +127,15 @@ def _head_sizes(value: Any) -> Any:
     if value == "any" or (
         isinstance(value, list) and value and all(type(n) is int and n > 0 for n in value)
     ):
-        return value
+        return value if value == "any" else _unique(value)
     raise invalid(f"{value!r} is neither a list of positive integers nor any")
 
 
 Count = Annotated[int, Field(gt=0)]
 Line = Annotated[str, AfterValidator(_line)]
 Name = Annotated[str, AfterValidator(_name)]
+EntryName = Annotated[str, AfterValidator(_entry_name)]
+Unique = AfterValidator(_unique)
 SourceText = Annotated[str, AfterValidator(_source)]
 Sources = Annotated[
     list[SourceText], Field(description=f"Where the fact can be read: {_SOURCE_FORMS}.")
@@ -142,13 +180,13 @@ class Part(Model):
         description=f"The part that holds its scales, or {PER_TENSOR}: one float32 kept outside.",
     )
     group: int | None = Field(None, gt=0, description="Consecutive elements that share a scale.")
-    transposed: list[int] | None = Field(
+    transposed: list[Count] | None = Field(
         None,
         min_length=2,
         max_length=2,
         description="[rows, columns]: the elements form a matrix that is stored transposed.",
     )
-    amax_floor: Line | None = Field(
+    amax_floor: Annotated[str, AfterValidator(_amax_floor)] | None = Field(
         None,
         description="Of a scale part: the least magnitude a packer assumes for a group, quoted.",
     )
@@ -212,22 +250,27 @@ class Kernel(Model):
     """One callable of one library."""
 
     title: Line = Field(description="Its name in prose.")
-    library: Name
+    library: Name = Field(description="The library that has it.")
     adapter: Annotated[str, Field(pattern=r"^(none|\w+:\w+)$")] = Field(
         description="module:class under attnmatrix.kernels that calls it; none if there is none."
     )
-    phase: Literal["decode", "prefill"]
+    phase: Literal["decode", "prefill"] = Field(description="What it computes.")
     rows: list[Row] = Field(min_length=1, description=_ROW_AXES)
     notes: Notes = []
+
+
+_FORMAT = "The KV format that the cache holds."
+_EXTRA_FORMAT = "The extra pool's, where it differs."
+_QUERY_DTYPE = "What the engine casts queries to before the kernel, if it does."
 
 
 class Stored(Model):
     """A KV-cache dtype with a format of its own."""
 
-    format: Name = Field(description="The KV format that the cache holds.")
-    extra_format: Name | None = Field(None, description="The extra pool's, where it differs.")
+    format: Name = Field(description=_FORMAT)
+    extra_format: Name | None = Field(None, description=_EXTRA_FORMAT)
     query_dtype: Literal[DTYPES] | None = Field(  # type: ignore[valid-type]
-        None, description="What the engine casts queries to before the kernel, if it does."
+        None, description=_QUERY_DTYPE
     )
 
 
@@ -256,12 +299,15 @@ QueryHeads = Annotated[
                     "additionalProperties": False,
                     "required": ["pad_to"],
                     "properties": {
-                        "pad_to": {"type": "array", "items": {"type": "integer", "minimum": 1}}
+                        "pad_to": {
+                            "type": "array",
+                            "items": {"type": "integer", "minimum": 1},
+                            "minItems": 1,
+                            "description": "The counts the kernel is called with.",
+                        }
                     },
                 },
-                {"type": "array", "items": {"type": "integer", "minimum": 1}},
-                {"type": "object", "not": {"required": ["pad_to"]}},
-                {"enum": ["any", "unknown"]},
+                *INT_FORMS,
             ]
         }
     ),
@@ -288,9 +334,9 @@ KVCacheDtype = Annotated[
                     "additionalProperties": False,
                     "required": ["format"],
                     "properties": {
-                        "format": {"type": "string"},
-                        "extra_format": {"type": "string"},
-                        "query_dtype": {"enum": list(DTYPES)},
+                        "format": {"type": "string", "description": _FORMAT},
+                        "extra_format": {"type": "string", "description": _EXTRA_FORMAT},
+                        "query_dtype": {"enum": list(DTYPES), "description": _QUERY_DTYPE},
                     },
                 },
             ]
@@ -314,7 +360,7 @@ class Kernels(Model):
 class Variant(Model):
     """A backend on some GPUs. One KV-cache dtype has one meaning on one GPU."""
 
-    compute_capability: CapabilityAxis
+    compute_capability: CapabilityAxis = Field(description="The GPUs.")
     kernels: Kernels
     block_sizes: IntAxis = Field(
         description="Tokens a block, as a user configures it; any: what the kernel takes."
@@ -325,18 +371,20 @@ class Variant(Model):
     query_heads: QueryHeads = Field(
         description="Heads on one GPU; any: what the kernel takes; or {pad_to: [...]}."
     )
-    kv_cache_dtypes: dict[Name, KVCacheDtype] = Field(
+    kv_cache_dtypes: dict[EntryName, KVCacheDtype] = Field(
         min_length=1,
         description=f"{{format: NAME}}, or the name it is an alias of; {MODEL_DTYPE} follows the "
         "model's dtype.",
     )
-    dtypes: Annotated[list[Literal[DTYPES]] | None, Field(min_length=1)] = Field(  # type: ignore[valid-type]
+    dtypes: Annotated[list[Literal[DTYPES]], Field(min_length=1), Unique] | None = Field(  # type: ignore[valid-type]
         None, description="Narrows the backend's dtypes."
     )
-    head_sizes: Annotated[list[Count] | None, Field(min_length=1)] = Field(
+    head_sizes: Annotated[list[Count], Field(min_length=1), Unique] | None = Field(
         None, description="Narrows the backend's head sizes."
     )
-    features: list[str] | None = Field(None, description="Narrows the backend's features.")
+    features: Annotated[list[str], Unique] | None = Field(
+        None, description="Narrows the backend's features."
+    )
     notes: Notes = []
 
 
@@ -372,34 +420,42 @@ HeadSizes = Annotated[
 class Backend(Model):
     """What an engine names and a user picks."""
 
-    summary: Line
+    summary: Line = Field(description="What it is, in one line without a full stop.")
     mla: Flag = Field(description="Multi-head latent attention; any for both.")
     sparse: Flag = Field(description="Attention to top-k selected tokens; any for both.")
-    dtypes: list[Literal[DTYPES]] = Field(min_length=1)  # type: ignore[valid-type]
+    dtypes: Annotated[list[Literal[DTYPES]], Unique] = Field(  # type: ignore[valid-type]
+        min_length=1, description="Model dtypes."
+    )
     head_sizes: HeadSizes = Field(description="Elements a query head; any for all.")
-    features: list[str] = Field(description="Features that the backend passes on.")
-    variants: list[Variant] = Field(min_length=1)
+    features: Annotated[list[str], Unique] = Field(
+        description="Features that the backend passes on."
+    )
+    variants: list[Variant] = Field(min_length=1, description="What it claims, by GPU.")
     notes: Notes = []
-    differs: list[Difference] = []
+    differs: list[Difference] = Field(
+        [], description="Where it differs from an engine's own declaration on purpose."
+    )
     sources: Sources
 
 
 class When(Model):
     """What a priority is for; what is left out is not asked."""
 
-    mla: bool | None = None
-    sparse: bool | None = None
-    compute_capability: CapabilityAxis | None = None
-    head_size: Count | None = None
-    query_heads: IntAxis | None = None
-    kv_cache_dtype: list[str] | None = None
+    mla: bool | None = Field(None, description="Multi-head latent attention.")
+    sparse: bool | None = Field(None, description="Attention to top-k selected tokens.")
+    compute_capability: CapabilityAxis | None = Field(None, description="The GPUs.")
+    head_size: Count | None = Field(None, description="Elements a query head.")
+    query_heads: Annotated[IntAxis | None, AfterValidator(_known)] = Field(
+        None, description="Heads on one GPU."
+    )
+    kv_cache_dtype: list[str] | None = Field(None, description="What the user asks for.")
 
 
 class Priority(Model):
     """Backends in the order in which they are tried."""
 
     when: When
-    order: list[Name] = Field(min_length=1)
+    order: list[Name] = Field(min_length=1, description="The first supported one is selected.")
     notes: Notes = []
     sources: Sources
 
@@ -407,14 +463,18 @@ class Priority(Model):
 class Document(Model):
     """capabilities.yaml: what each attention backend supports, and where that can be read."""
 
-    gpus: dict[Line, Annotated[str, BeforeValidator(_one_capability)]] = Field(
-        {}, description="GPU names that people type, each with its compute capability."
+    gpus: dict[
+        Annotated[str, AfterValidator(_gpu_name)], Annotated[str, BeforeValidator(_one_capability)]
+    ] = Field({}, description="GPU names that people type, each with its compute capability.")
+    libraries: dict[EntryName, Library] = Field(description="Kernel libraries, by name.")
+    kv_formats: dict[EntryName, KVFormat] = Field(description="KV formats, by name.")
+    kernels: dict[EntryName, Kernel] = Field(description="Kernels, by name.")
+    backends: dict[Annotated[str, AfterValidator(_backend_name)], Backend] = Field(
+        description="Backends, by the name that an engine gives them."
     )
-    libraries: dict[Name, Library]
-    kv_formats: dict[Name, KVFormat]
-    kernels: dict[Name, Kernel]
-    backends: dict[Annotated[str, AfterValidator(_backend_name)], Backend]
-    priorities: list[Priority] = []
+    priorities: list[Priority] = Field(
+        [], description="Which backends are tried in which order; the first that fits is followed."
+    )
 
 
 __all__ = ["CapabilityPattern", "Document", "IntSet", "Model"]

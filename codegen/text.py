@@ -20,7 +20,8 @@ _SPECIAL = re.compile(
 )
 _PLAIN_CODE = re.compile(r"[A-Za-z0-9_.,:;+%/@() -]*[A-Za-z0-9_.,:;+%/@()-]")
 _RAW = re.compile(  # signs of one column that every Python knows: Latin, Greek, punctuation, maths
-    r"[ -~\u00a1-\u00ac\u00ae-\u024f\u0391-\u03a1\u03a3-\u03c9\u2010-\u2027\u2030-\u205e\u2190-\u22ff]*"
+    r"[ -~\u00a1-\u00ac\u00ae-\u024f\u0391-\u03a1\u03a3-\u03c9"
+    r"\u2010-\u2027\u2030-\u205e\u2190-\u22ff]*"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attnmatrix.codegen.matrix import check, load
+from attnmatrix.codegen.load import check, load
 from attnmatrix.codegen.problems import CODES, InvalidSource
 from attnmatrix.codegen.render import render
 from attnmatrix.codegen.source import parse_source

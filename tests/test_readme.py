@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from attnmatrix.cli import main
-from attnmatrix.codegen.matrix import check
+from attnmatrix.codegen.load import check
 from attnmatrix.codegen.problems import InvalidSource
 from attnmatrix.codegen.source import parse_source
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -51,9 +52,12 @@ def test_importing_loads_nothing_else() -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The names in the project's wheel."""
     folder = tmp_path_factory.mktemp("wheel")
+    checkout = tmp_path_factory.mktemp("checkout") / "attnmatrix"  # a build leaves folders behind
+    skipped = shutil.ignore_patterns(".*", "build", "site", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, checkout, symlinks=True, ignore=skipped)
     command = ["-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder)]
     done = subprocess.run(
-        [sys.executable, *command, str(ROOT)], capture_output=True, text=True, check=False
+        [sys.executable, *command, str(checkout)], capture_output=True, text=True, check=False
     )
     if "No module named 'setuptools'" in done.stderr or "BackendUnavailable" in done.stderr:
         pytest.skip("setuptools is not installed here")
