@@ -18,9 +18,9 @@ Capability = tuple[int, int]
 NO_GPU: Capability = (0, 0)
 """The capability of a machine without a GPU; only the patterns `any` and `none` take it."""
 
-_DOTTED = re.compile(r"(\d{1,2})\.(\d)[a-z]?")
-_TARGET = re.compile(r"(?:sm|compute)_?(\d{1,2})(\d)[a-z]?")
-_BOUND = re.compile(r"(>=|<=|<|>)\s*(\d{1,2}\.\d)")
+_DOTTED = re.compile(r"([0-9]{1,2})\.([0-9])[a-z]?")
+_TARGET = re.compile(r"(?:sm|compute)_?([0-9]{1,2})([0-9])[a-z]?")
+_BOUND = re.compile(r"(>=|<=|<|>)\s*([0-9]{1,2}\.[0-9])")
 _SPELLINGS = "write it as '9.0', '9.0a' or 'sm_90a'"
 
 
@@ -63,10 +63,10 @@ class CapabilityPattern:
             self.specificity = 0
         elif text == "none":
             self.specificity = 3
-        elif match := re.fullmatch(r"(\d{1,2})\.x", text):
+        elif match := re.fullmatch(r"([0-9]{1,2})\.x", text):
             self.specificity = 2
             self._family = int(match[1])
-        elif re.fullmatch(r"\d{1,2}\.\d", text):
+        elif re.fullmatch(r"[0-9]{1,2}\.[0-9]", text):
             self.specificity = 3
             self._bounds = (("==", parse_capability(text)),)
         else:

@@ -174,17 +174,21 @@ def _select(arguments: argparse.Namespace) -> int:
 
 
 def _gen(arguments: argparse.Namespace) -> int:
-    import gc
     import os
 
-    gc.disable()  # a short process that makes few cycles: a fifth of the time
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would search every package
+    before = os.environ.get("PYDANTIC_DISABLE_PLUGINS")
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # or it reads every package's metadata
     try:
         from .codegen.command import generate
     except ModuleNotFoundError as error:
         return _fail(
             f"gen needs {error.name}: install attnmatrix[codegen], or run make gen in a checkout"
         )
+    finally:
+        if before is None:
+            del os.environ["PYDANTIC_DISABLE_PLUGINS"]
+        else:
+            os.environ["PYDANTIC_DISABLE_PLUGINS"] = before
     return generate(arguments.source, arguments.out, check=arguments.check)
 
 

@@ -15,7 +15,7 @@ _VERSION = re.compile(
     (?:-(?P<post_n1>\d+)|[-_.]?(?P<post>post|rev|r)[-_.]?(?P<post_n2>\d+)?)?
     (?:[-_.]?(?P<dev>dev)[-_.]?(?P<dev_n>\d+)?)?
     (?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?""",
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 _CLAUSE = re.compile(r"(~=|==|!=|<=|>=|<|>)\s*([^\s,]+?)(\.\*)?")
 _PRE = {"alpha": "a", "a": "a", "beta": "b", "b": "b"}

@@ -28,7 +28,7 @@ def invalid(message: str, hint: str = "") -> PydanticCustomError:
     return PydanticCustomError("invalid_value", "{message}", {"message": message, "hint": hint})
 
 
-def _int_axis(value: Any) -> IntSet | str:
+def int_axis(value: Any) -> IntSet | str:
     if value == "any":
         return ANY
     if value == "none":
@@ -180,7 +180,7 @@ INT_FORMS = [_words("any", "none", UNKNOWN), _BOUNDED, _list(_NUMBER)]
 
 IntAxis = Annotated[
     IntSet | str,
-    BeforeValidator(_int_axis),
+    BeforeValidator(int_axis),
     WithJsonSchema({"anyOf": INT_FORMS}),
 ]
 DtypeAxis = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 import sys
 from pathlib import Path
@@ -14,6 +15,16 @@ from .write import ForeignFiles, compare, diff, write
 
 def generate(source: str, out: str | None, *, check: bool) -> int:
     """Runs the command; returns 0 (written, or in step), 1 (drift) or 2 (broken)."""
+    collecting = gc.isenabled()
+    gc.disable()  # many objects, few cycles: collecting costs a fifth of the time
+    try:
+        return _generate(source, out, check=check)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _generate(source: str, out: str | None, *, check: bool) -> int:
     path = Path(source)
     root = Path(out) if out is not None else path.parent
     try:

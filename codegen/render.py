@@ -22,7 +22,7 @@ from .runtime import backend_attributes, backend_class, kv_format, kv_format_att
 from .schema import Document, Priority
 
 MARK = "Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT."
-COMMAND = "Regenerate with: make gen"
+COMMAND = "Regenerate with make gen, or attnmatrix gen."
 FOLDERS = ("generated", "docs/reference")
 """The folders that belong to the generator, under the root."""
 

@@ -5,14 +5,11 @@ Field descriptions go into the JSON Schema that editors show.
 
 from __future__ import annotations
 
-import re
-from math import isfinite
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from attnmatrix.capability import CapabilityPattern, parse_capability
-from attnmatrix.gpus import fold
+from attnmatrix.capability import CapabilityPattern
 from attnmatrix.intset import IntSet
 from attnmatrix.kv_format import BITS, PER_TENSOR
 
@@ -26,122 +23,25 @@ from .axes import (
     NameAxis,
     VersionAxis,
     invalid,
-    once,
 )
-
-MODEL_DTYPE = "model_dtype"
-"""The target of an alias that stands for the model's own dtype."""
-
-_WORDS = ("any", "none", "unknown", MODEL_DTYPE)
-"""Words that stand where a name may stand."""
-
-_SOURCE_FORMS = (
-    "'vllm==0.33.0 path/in/wheel.py:12', 'owner/repo@commit path:12', 'owner/repo#123', "
-    "'evidence/file.json' or 'https://...'"
+from .scalars import (
+    MODEL_DTYPE,
+    Count,
+    EntryName,
+    Line,
+    Name,
+    Notes,
+    Sources,
+    Text,
+    Unique,
+    backend_name,
+    established,
+    flag_or_any,
+    gpu_name,
+    one_capability,
+    positive_number,
+    sizes_or_any,
 )
-_SOURCE = re.compile(
-    r"""(?P<release>[A-Za-z0-9._-]+==[^\s=]+(?:\s+\S+)?)
-    |(?P<repository>[\w.-]+/[\w.-]+@[0-9a-fA-F]{7,40}\s+\S+)
-    |(?P<thread>[\w.-]+/[\w.-]+\#\d+)
-    |(?P<evidence>evidence/[\w./+-]+\.json)
-    |(?P<url>https?://\S+)""",
-    re.VERBOSE,
-)
-
-
-def _source(text: str) -> str:
-    if not _SOURCE.fullmatch(text):
-        raise invalid(f"{text!r} is not a source", f"write {_SOURCE_FORMS}")
-    return text
-
-
-def _line(text: str) -> str:
-    if "\n" in text or not text.strip():
-        raise invalid("this takes one line of text")
-    return text
-
-
-def _text(text: str) -> str:
-    if not text.strip():
-        raise invalid("this takes a text")
-    return text
-
-
-def _name(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", text):
-        raise invalid(
-            f"{text!r} is not a name", "begin with a letter; then letters, digits, _ . and -"
-        )
-    return text
-
-
-def _entry_name(text: str) -> str:
-    if text in _WORDS:
-        raise invalid(f"{text!r} is a word of its own here", "give the entry another name")
-    return _name(text)
-
-
-def _backend_name(text: str) -> str:
-    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", text):
-        raise invalid(f"{text!r} is not a backend name", "write capitals, digits and _")
-    return text
-
-
-def _one_capability(value: Any) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"\d{1,2}\.\d", value):
-        raise invalid(f"{value!r} is not a compute capability", 'write it quoted, such as "9.0"')
-    parse_capability(value)
-    return value
-
-
-def _gpu_name(text: str) -> str:
-    if not re.match(r"[A-Za-z0-9]", text) or fold(text) in ("", "none", "cpu"):
-        raise invalid(f"{text!r} is not a GPU name", "begin with a letter or digit")
-    return _line(text)
-
-
-def _amax_floor(text: str) -> str:
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", text) or not isfinite(float(text)):
-        raise invalid(f"{text!r} is not a positive number", 'write it quoted, such as "1e-4"')
-    return text
-
-
-def _unique(items: list[Any]) -> list[Any]:
-    once(items)
-    return items
-
-
-def _known(value: Any) -> Any:
-    if isinstance(value, str):
-        raise invalid("a condition that nobody knows is never met", "leave it out")
-    return value
-
-
-def _flag(value: Any) -> Any:
-    if type(value) is bool or value == "any":
-        return value
-    raise invalid(f"{value!r} is neither true, false nor any")
-
-
-def _head_sizes(value: Any) -> Any:
-    if value == "any" or (
-        isinstance(value, list) and value and all(type(n) is int and n > 0 for n in value)
-    ):
-        return value if value == "any" else _unique(value)
-    raise invalid(f"{value!r} is neither a list of positive integers nor any")
-
-
-Count = Annotated[int, Field(gt=0)]
-Line = Annotated[str, AfterValidator(_line)]
-Name = Annotated[str, AfterValidator(_name)]
-EntryName = Annotated[str, AfterValidator(_entry_name)]
-Unique = AfterValidator(_unique)
-SourceText = Annotated[str, AfterValidator(_source)]
-Sources = Annotated[
-    list[SourceText], Field(description=f"Where the fact can be read: {_SOURCE_FORMS}.")
-]
-Text = Annotated[str, AfterValidator(_text)]
-Notes = Annotated[list[Text], Field(description="Remarks shown beside the claim; plain text.")]
 
 
 class Model(BaseModel):
@@ -186,7 +86,7 @@ class Part(Model):
         max_length=2,
         description="[rows, columns]: the elements form a matrix that is stored transposed.",
     )
-    amax_floor: Annotated[str, AfterValidator(_amax_floor)] | None = Field(
+    amax_floor: Annotated[str, AfterValidator(positive_number)] | None = Field(
         None,
         description="Of a scale part: the least magnitude a packer assumes for a group, quoted.",
     )
@@ -283,9 +183,7 @@ class Padding(Model):
 def _query_heads(value: Any) -> Any:
     if isinstance(value, dict) and "pad_to" in value:
         return Padding.model_validate(value)
-    from .axes import _int_axis
-
-    return _int_axis(value)
+    return int_axis(value)
 
 
 QueryHeads = Annotated[
@@ -398,14 +296,14 @@ class Difference(Model):
 
 Flag = Annotated[
     bool | str,
-    BeforeValidator(_flag),
+    BeforeValidator(flag_or_any),
     WithJsonSchema({"anyOf": [{"type": "boolean"}, {"const": "any"}]}),
 ]
 
 
 HeadSizes = Annotated[
     list[int] | str,
-    BeforeValidator(_head_sizes),
+    BeforeValidator(sizes_or_any),
     WithJsonSchema(
         {
             "anyOf": [
@@ -445,7 +343,7 @@ class When(Model):
     sparse: bool | None = Field(None, description="Attention to top-k selected tokens.")
     compute_capability: CapabilityAxis | None = Field(None, description="The GPUs.")
     head_size: Count | None = Field(None, description="Elements a query head.")
-    query_heads: Annotated[IntAxis | None, AfterValidator(_known)] = Field(
+    query_heads: Annotated[IntAxis | None, AfterValidator(established)] = Field(
         None, description="Heads on one GPU."
     )
     kv_cache_dtype: list[str] | None = Field(None, description="What the user asks for.")
@@ -464,12 +362,12 @@ class Document(Model):
     """capabilities.yaml: what each attention backend supports, and where that can be read."""
 
     gpus: dict[
-        Annotated[str, AfterValidator(_gpu_name)], Annotated[str, BeforeValidator(_one_capability)]
+        Annotated[str, AfterValidator(gpu_name)], Annotated[str, BeforeValidator(one_capability)]
     ] = Field({}, description="GPU names that people type, each with its compute capability.")
     libraries: dict[EntryName, Library] = Field(description="Kernel libraries, by name.")
     kv_formats: dict[EntryName, KVFormat] = Field(description="KV formats, by name.")
     kernels: dict[EntryName, Kernel] = Field(description="Kernels, by name.")
-    backends: dict[Annotated[str, AfterValidator(_backend_name)], Backend] = Field(
+    backends: dict[Annotated[str, AfterValidator(backend_name)], Backend] = Field(
         description="Backends, by the name that an engine gives them."
     )
     priorities: list[Priority] = Field(

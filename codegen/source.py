@@ -8,6 +8,7 @@ a key may stand once; tags, anchors and merge keys are left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,23 @@ _MAX_DEPTH = 64
 
 
 class Source:
-    """The data of one YAML file and the places of its keys and values."""
+    """The data of one YAML file and the places of its keys and values.
 
-    def __init__(self, file: str, data: Any, values: dict[Path_, Place], keys: dict[Path_, Place]):
+    `problems`: what was refused while reading. `data` then holds the text as it stood, so that
+    further checks can go on and report what else is wrong.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        data: Any,
+        values: dict[Path_, Place],
+        keys: dict[Path_, Place],
+        problems: Iterable[Problem] = (),
+    ):
         self.file = file
         self.data = data
+        self.problems = tuple(problems)
         self._values = values
         self._keys = keys
 
@@ -45,10 +58,11 @@ class Source:
         return Place(self.file)
 
 
-def read_source(path: Path | str, *, name: str | None = None) -> Source:
+def read_source(path: Path | str, *, name: str | None = None, strict: bool = True) -> Source:
     """Reads a file. Raises InvalidSource with every problem, or OSError if it cannot be opened.
 
-    `name` is what places call the file; by default the path as given.
+    `name` is what places call the file; by default the path as given. With strict=False a file
+    that is YAML is returned, with what was refused as its `problems`.
     """
     shown = name or str(path)
     raw = Path(path).read_bytes()
@@ -61,11 +75,11 @@ def read_source(path: Path | str, *, name: str | None = None) -> Source:
         message = f"byte {raw[error.start]:#04x} is not UTF-8"
         problem = Problem(Place(shown, line), "not-yaml", message, "save the file as UTF-8")
         raise InvalidSource([problem]) from None
-    return parse_source(text, shown)
+    return parse_source(text, shown, strict=strict)
 
 
-def parse_source(text: str, file: str = "capabilities.yaml") -> Source:
-    """Parses YAML text. Raises InvalidSource with every problem."""
+def parse_source(text: str, file: str = "capabilities.yaml", *, strict: bool = True) -> Source:
+    """Parses YAML text. Raises as `read_source` does."""
     try:
         documents = list(yaml.compose_all(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
@@ -93,9 +107,9 @@ def parse_source(text: str, file: str = "capabilities.yaml") -> Source:
         reader.report(place, "not-yaml", "a second document", "keep one document, without ---")
     elif documents and documents[0] is not None:
         data = reader.value(documents[0], ())
-    if reader.problems:
+    if strict and reader.problems:
         raise InvalidSource(reader.problems)
-    return Source(file, data, reader.values, reader.keys)
+    return Source(file, data, reader.values, reader.keys, reader.problems)
 
 
 class _Reader:

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from attnmatrix.spelling import did_you_mean
 
-from .problems import InvalidSource, Problem
+from .problems import Problem
 from .schema import Document, Model, Padding, Stored
 from .source import Path_, Source
 
@@ -28,17 +28,16 @@ _TYPE_WORDS = {
 }
 
 
-def validate(source: Source) -> Document:
-    """The document of a source. Raises InvalidSource with every deviation from the grammar."""
+def validate(source: Source, data: Any = None) -> tuple[Document | None, list[Problem]]:
+    """The document of a source (or of a part of its data), and every deviation from the grammar.
+
+    The document is None where it deviates too far to be read.
+    """
     try:
-        document = Document.model_validate(source.data)
+        document = Document.model_validate(source.data if data is None else data)
     except ValidationError as error:
-        problems = [_problem(source, details) for details in error.errors(include_url=False)]
-        raise InvalidSource(problems) from None
-    problems = _missing_sources(source, document, ())
-    if problems:
-        raise InvalidSource(problems)
-    return document
+        return None, [_problem(source, details) for details in error.errors(include_url=False)]
+    return document, _missing_sources(source, document, ())
 
 
 def _problem(source: Source, error: ErrorDetails) -> Problem:

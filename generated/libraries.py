@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """Kernel libraries and the distributions that ship them."""
 
 from __future__ import annotations

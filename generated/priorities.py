@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """The order in which backends are tried."""
 
 from attnmatrix.intset import ANY, IntSet, Multiples

@@ -1,10 +1,10 @@
 """FlashMLA's sparse decode over a packed FP8 cache: DeepSeek-V4 (584 B) and V3.2 (656 B) records.
 
-    >>> decode = SparseDecode()
-    >>> decode.plan(kv_format=get_kv_format("ds_mla_v4"), page_size=64, query_heads=64, topk=512,
-    ...             head_size=512, value_size=512, batch=32, q_len=1, device="cuda")
-    >>> for layer in layers:
-    ...     out, lse = decode.run(layer.q, layer.cache, indices=indices, attn_sink=layer.sink)
+>>> decode = SparseDecode()
+>>> decode.plan(kv_format=get_kv_format("ds_mla_v4"), page_size=64, query_heads=64, topk=512,
+...             head_size=512, value_size=512, batch=32, q_len=1, device="cuda")
+>>> for layer in layers:
+...     out, lse = decode.run(layer.q, layer.cache, indices=indices, attn_sink=layer.sink)
 """
 
 from __future__ import annotations
@@ -15,8 +15,18 @@ import torch
 from torch import Tensor
 
 from .bounds import debug_wanted, require_slots
-from .checks import require_absent, require_finite, require_int, require_tensor
+from .checks import require_absent, require_finite, require_int
 from .errors import KernelError
+from .launch import (
+    is_aligned,
+    is_capturing,
+    misaligned,
+    require_planned,
+    require_sizes,
+    resolve_device,
+    unplanned,
+    wrong_shape,
+)
 from .providers import FlashMLA, find_flash_mla
 from .rows import Call, capability_of, find_row, query_heads_taken
 from .views import CacheViews, record_view
@@ -52,11 +62,6 @@ class _Plan(NamedTuple):
     extra_cache: CacheViews | None
     q_buffer: Tensor | None
     sink_buffer: Tensor | None
-
-
-def is_capturing() -> bool:
-    """Whether the current stream records a CUDA graph."""
-    return torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
 
 
 class SparseDecode:
@@ -114,12 +119,8 @@ class SparseDecode:
         query_heads: fewer than the kernel takes are padded (`padded_query_heads` says to how many).
         debug: see `bounds`. untested: try what the matrix says nobody has established.
         """
-        device = _device(device)
-        if require_int("value_size", value_size) != VALUE_SIZE:
-            raise KernelError("value_size", value_size, (VALUE_SIZE,))
-        if require_int("head_size", head_size) != kv_format.head_size:
-            accepted = f"{kv_format.head_size}, that of {kv_format.name}"
-            raise KernelError("head_size", head_size, accepted, "count elements, not bytes")
+        device = resolve_device(device)
+        require_sizes(kv_format, head_size, value_size, VALUE_SIZE)
         require_int("batch", batch)
         require_int("q_len", q_len)
         features: tuple[str, ...] = ()
@@ -140,7 +141,7 @@ class SparseDecode:
             require_int("page_size", page_size),
             require_int("query_heads", query_heads),
             require_int("topk", topk),
-            extra_kv_format and extra_kv_format.name,
+            None if extra_kv_format is None else extra_kv_format.name,
             features,
         )
         taken = query_heads_taken(self.kernel, call).values
@@ -210,7 +211,7 @@ class SparseDecode:
         """
         plan = self._plan
         if plan is None:
-            raise KernelError("plan", None, "a plan before the first run", "call plan(...) first")
+            raise unplanned()
         try:
             if q.shape != plan.q_shape:
                 return self._run_padded(
@@ -234,15 +235,15 @@ class SparseDecode:
             )
             if given != self._given:
                 self._begin(plan, given)
-            if (q.stride() != plan.q_stride or q.data_ptr() & 15) and not _is_aligned(q):
-                raise KernelError("q", f"of strides {q.stride()}", "rows at multiples of 16 B")
+            if (q.stride() != plan.q_stride or q.data_ptr() & 15) and not is_aligned(q):
+                raise misaligned(q)
             extra = None
             if extra_kv_cache is not None:
                 extra = plan.extra_cache(extra_kv_cache)  # type: ignore[misc]
                 if extra_indices.shape != plan.extra_shape:  # type: ignore[union-attr]
-                    raise _bad_shape("extra_indices", extra_indices, plan.extra_shape)
+                    raise wrong_shape("extra_indices", extra_indices, plan.extra_shape)
             if indices.shape != plan.indices_shape:
-                raise _bad_shape("indices", indices, plan.indices_shape)
+                raise wrong_shape("indices", indices, plan.indices_shape)
             cache = plan.cache(kv_cache)
             if plan.debug:
                 require_slots("indices", indices, cache.shape[0] * cache.shape[1], topk_length)
@@ -300,14 +301,18 @@ class SparseDecode:
         batch, q_len, _, head_size = plan.q_shape
         wanted = torch.Size((batch, q_len, heads, head_size))
         if q.shape != wanted or plan.q_buffer is None or plan.sink_buffer is None:
-            raise _bad_shape("q", q, wanted)
-        _require(plan, "q", q, torch.bfloat16, *wanted)
+            raise wrong_shape("q", q, wanted)
+        require_planned("q", q, torch.bfloat16, wanted, plan.device)
         plan.q_buffer[:, :, :heads].copy_(q)
         if sink is not None and sink.shape[0] == heads:
-            plan.sink_buffer[:heads].copy_(_require(plan, "attn_sink", sink, torch.float32, heads))
+            plan.sink_buffer[:heads].copy_(
+                require_planned("attn_sink", sink, torch.float32, (heads,), plan.device)
+            )
             sink = plan.sink_buffer
         if out is not None:
-            _require(plan, "out", out, torch.bfloat16, batch, q_len, heads, VALUE_SIZE)
+            require_planned(
+                "out", out, torch.bfloat16, (batch, q_len, heads, VALUE_SIZE), plan.device
+            )
         written, lse = self.run(plan.q_buffer, attn_sink=sink, **rest)
         written, lse = written[:, :, :heads], lse[:, :heads]
         return (written if out is None else out.copy_(written)), lse
@@ -322,40 +327,21 @@ class SparseDecode:
         out: Tensor | None,
     ) -> None:
         batch, q_len, heads, _ = plan.q_shape
-        _require(plan, "q", q, torch.bfloat16, *plan.q_shape)
-        _require(plan, "indices", indices, torch.int32, *plan.indices_shape)
+        require_planned("q", q, torch.bfloat16, plan.q_shape, plan.device)
+        require_planned("indices", indices, torch.int32, plan.indices_shape, plan.device)
         if sink is not None:
-            _require(plan, "attn_sink", sink, torch.float32, heads)
+            require_planned("attn_sink", sink, torch.float32, (heads,), plan.device)
         if plan.extra_shape is not None:
-            _require(plan, "extra_indices", extra_indices, torch.int32, *plan.extra_shape)
+            require_planned(
+                "extra_indices", extra_indices, torch.int32, plan.extra_shape, plan.device
+            )
         if out is not None:
-            _require(plan, "out", out, torch.bfloat16, batch, q_len, heads, VALUE_SIZE)
-
-
-def _device(device: torch.device | str) -> torch.device:
-    found = torch.device(device)
-    if found.type == "cuda" and found.index is None and torch.cuda.is_available():
-        return torch.device("cuda", torch.cuda.current_device())
-    return found
-
-
-def _is_aligned(q: Tensor) -> bool:
-    strides = q.stride()
-    return q.data_ptr() % 16 == 0 and strides[-1] == 1 and not any(s % 8 for s in strides[:-1])
+            require_planned(
+                "out", out, torch.bfloat16, (batch, q_len, heads, VALUE_SIZE), plan.device
+            )
 
 
 def _check_lengths(plan: _Plan, *lengths: Tensor | None) -> None:
     for field, length in zip(("topk_length", "extra_topk_length"), lengths, strict=True):
         if length is not None:
-            _require(plan, field, length, torch.int32, plan.q_shape[0])
-
-
-def _require(plan: Any, field: str, value: object, dtype: torch.dtype, *shape: int) -> Tensor:
-    names = tuple((f"size {i}", size) for i, size in enumerate(shape))
-    return require_tensor(field, value, (dtype,), names, plan.device)
-
-
-def _bad_shape(field: str, value: object, wanted: object) -> KernelError:
-    given = f"of shape {list(value.shape)}" if isinstance(value, Tensor) else value
-    listed = list(wanted) if isinstance(wanted, tuple) else wanted
-    return KernelError(field, given, f"{listed}, as planned", "plan anew for another shape")
+            require_planned(field, length, torch.int32, (plan.q_shape[0],), plan.device)

@@ -1,9 +1,9 @@
 """FlashMLA's dense decode over a paged cache: bfloat16, float16, and FP8 with one scale a tensor.
 
-    >>> decode = DenseDecode()
-    >>> decode.plan(kv_format=get_kv_format("bf16_576"), page_size=64, query_heads=128,
-    ...             head_size=576, value_size=512, batch=32, q_len=1, device="cuda")
-    >>> out, lse = decode.run(q, kv_cache, block_table=table, cache_seqlens=lengths)
+>>> decode = DenseDecode()
+>>> decode.plan(kv_format=get_kv_format("bf16_576"), page_size=64, query_heads=128,
+...             head_size=576, value_size=512, batch=32, q_len=1, device="cuda")
+>>> out, lse = decode.run(q, kv_cache, block_table=table, cache_seqlens=lengths)
 """
 
 from __future__ import annotations
@@ -16,7 +16,17 @@ from torch import Tensor
 from .bounds import debug_wanted, require_tables
 from .checks import require_finite, require_int
 from .errors import KernelError
-from .flash_mla import VALUE_SIZE, _bad_shape, _device, _is_aligned, _require, is_capturing
+from .flash_mla import VALUE_SIZE
+from .launch import (
+    is_aligned,
+    is_capturing,
+    misaligned,
+    require_planned,
+    require_sizes,
+    resolve_device,
+    unplanned,
+    wrong_shape,
+)
 from .providers import FlashMLA, find_flash_mla
 from .rows import Call, capability_of, find_row
 from .views import CacheViews, plain_view
@@ -91,12 +101,8 @@ class DenseDecode:
 
         Some builds end the process on a head size that they lack: the matrix's row refuses it here.
         """
-        device = _device(device)
-        if require_int("value_size", value_size) != VALUE_SIZE:
-            raise KernelError("value_size", value_size, (VALUE_SIZE,))
-        if require_int("head_size", head_size) != kv_format.head_size:
-            accepted = f"{kv_format.head_size}, that of {kv_format.name}"
-            raise KernelError("head_size", head_size, accepted, "count elements, not bytes")
+        device = resolve_device(device)
+        require_sizes(kv_format, head_size, value_size, VALUE_SIZE)
         require_int("batch", batch)
         require_int("q_len", q_len)
         stored = kv_format.values[0].dtype
@@ -160,12 +166,12 @@ class DenseDecode:
         """
         plan = self._plan
         if plan is None:
-            raise KernelError("plan", None, "a plan before the first run", "call plan(...) first")
+            raise unplanned()
         try:
             if q.shape != plan.q_shape:
-                raise _bad_shape("q", q, plan.q_shape)
-            if (q.stride() != plan.q_stride or q.data_ptr() & 15) and not _is_aligned(q):
-                raise KernelError("q", f"of strides {q.stride()}", "rows at multiples of 16 B")
+                raise wrong_shape("q", q, plan.q_shape)
+            if (q.stride() != plan.q_stride or q.data_ptr() & 15) and not is_aligned(q):
+                raise misaligned(q)
             if is_capturing() is not self._captured:
                 self.refresh()
                 self._captured = is_capturing()
@@ -237,11 +243,13 @@ class DenseDecode:
         self, plan: _Plan, q: Tensor, block_table: Tensor, lengths: Tensor, out: Tensor | None
     ) -> None:
         batch, q_len, heads, _ = plan.q_shape
-        _require(plan, "q", q, plan.dtype, *plan.q_shape)
+        require_planned("q", q, plan.dtype, plan.q_shape, plan.device)
         width = block_table.shape[1] if isinstance(block_table, Tensor) else 0
-        _require(plan, "block_table", block_table, torch.int32, batch, width)
-        _require(plan, "cache_seqlens", lengths, torch.int32, batch)
+        require_planned("block_table", block_table, torch.int32, (batch, width), plan.device)
+        require_planned("cache_seqlens", lengths, torch.int32, (batch,), plan.device)
         if out is not None:
-            _require(plan, "out", out, plan.out_dtype, batch, q_len, heads, VALUE_SIZE)
+            require_planned(
+                "out", out, plan.out_dtype, (batch, q_len, heads, VALUE_SIZE), plan.device
+            )
             if not out.is_contiguous():
                 raise KernelError("out", f"of strides {out.stride()}", "a contiguous tensor")

@@ -13,7 +13,8 @@ from torch import Tensor
 from .bounds import debug_wanted, require_slots
 from .checks import require_finite, require_int
 from .errors import KernelError
-from .flash_mla import VALUE_SIZE, _bad_shape, _device, _require
+from .flash_mla import VALUE_SIZE
+from .launch import require_planned, require_sizes, resolve_device, unplanned, wrong_shape
 from .providers import FlashMLA, find_flash_mla
 from .rows import Call, capability_of, find_row, query_heads_taken
 from .views import CacheViews, plain_view
@@ -76,12 +77,8 @@ class SparsePrefill:
 
         page_size: of a cache given as pages; they must lie one after another.
         """
-        device = _device(device)
-        if require_int("value_size", value_size) != VALUE_SIZE:
-            raise KernelError("value_size", value_size, (VALUE_SIZE,))
-        if require_int("head_size", head_size) != kv_format.head_size:
-            accepted = f"{kv_format.head_size}, that of {kv_format.name}"
-            raise KernelError("head_size", head_size, accepted, "count elements, not bytes")
+        device = resolve_device(device)
+        require_sizes(kv_format, head_size, value_size, VALUE_SIZE)
         call = Call(
             capability_of(device),
             (self.library.distribution, self.library.version),
@@ -101,7 +98,9 @@ class SparsePrefill:
 
         def rows(kv: Tensor) -> Tensor:
             if kv.dtype != torch.uint8:
-                return _require(plan, "kv", kv, torch.bfloat16, kv.shape[0], head_size).unsqueeze(1)
+                return require_planned(
+                    "kv", kv, torch.bfloat16, (kv.shape[0], head_size), plan.device
+                ).unsqueeze(1)
             pages = make(kv)
             if pages.shape[0] > 1 and pages.stride(0) != page_size * head_size:
                 raise KernelError("kv", "pages apart", "pages one after another: it knows no pages")
@@ -141,12 +140,12 @@ class SparsePrefill:
         """
         plan = self._plan
         if plan is None:
-            raise KernelError("plan", None, "a plan before the first run", "call plan(...) first")
+            raise unplanned()
         try:
             heads = q.shape[1]
             if q.dim() != 3 or heads not in (plan.query_heads, plan.heads):
                 wanted = (q.shape[0], plan.query_heads, plan.head_size)
-                raise _bad_shape("q", q, wanted)
+                raise wrong_shape("q", q, wanted)
             wanted_out = out
             if heads != plan.heads:
                 q = torch.nn.functional.pad(q, (0, 0, 0, plan.heads - heads))
@@ -155,7 +154,7 @@ class SparsePrefill:
                     attn_sink = torch.nn.functional.pad(attn_sink, (0, more), value=-torch.inf)
                 out = None
             if indices.shape != (q.shape[0], plan.topk):
-                raise _bad_shape("indices", indices, (q.shape[0], plan.topk))
+                raise wrong_shape("indices", indices, (q.shape[0], plan.topk))
             rows = plan.rows(kv)
             if plan.debug:
                 require_slots("indices", indices, rows.shape[0], topk_length)
@@ -193,11 +192,13 @@ class SparsePrefill:
         out: Tensor | None,
     ) -> None:
         tokens = q.shape[0]
-        _require(plan, "q", q, torch.bfloat16, tokens, plan.heads, plan.head_size)
-        _require(plan, "indices", indices, torch.int32, tokens, plan.topk)
+        require_planned("q", q, torch.bfloat16, (tokens, plan.heads, plan.head_size), plan.device)
+        require_planned("indices", indices, torch.int32, (tokens, plan.topk), plan.device)
         if length is not None:
-            _require(plan, "topk_length", length, torch.int32, tokens)
+            require_planned("topk_length", length, torch.int32, (tokens,), plan.device)
         if sink is not None:
-            _require(plan, "attn_sink", sink, torch.float32, plan.heads)
+            require_planned("attn_sink", sink, torch.float32, (plan.heads,), plan.device)
         if out is not None:
-            _require(plan, "out", out, torch.bfloat16, tokens, plan.heads, VALUE_SIZE)
+            require_planned(
+                "out", out, torch.bfloat16, (tokens, plan.heads, VALUE_SIZE), plan.device
+            )

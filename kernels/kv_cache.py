@@ -4,7 +4,8 @@ A cache is a uint8 tensor [num_pages, page_bytes]. Its rows may lie further apar
 (pages packed into a slab with other data); bytes between pages are never touched. A slot is the
 number of a token's place, page * page_size + place in the page. What NaN, infinities and values out
 of range become is said in `quantize`. These are tools for tests, probes and the reference; they
-check slot numbers on the host, and so wait for a GPU.
+check slot numbers on the host, and so wait for a GPU. `write` alone does not: on a GPU it is one
+kernel, made from the format's description.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from .checks import require_int, require_tensor
+from attnmatrix.kv_format import PER_TENSOR
+
+from . import kv_cache_triton
+from .bounds import debug_wanted
+from .checks import require_finite, require_int, require_tensor
 from .errors import KernelError
 from .quantize import NATIVE
 from .records import FLOATS, decode, encode
@@ -85,17 +90,26 @@ def write(
     """Write tokens, floating [tokens, head_size], to the slots of `slot_mapping`, int64 [tokens].
 
     Tokens of negative slots are skipped. Every byte outside the records written stays as it is.
-    Raises KernelError if a slot lies outside the cache or is named twice.
+    Raises KernelError if a slot lies outside the cache or is named twice. On a GPU, where looking
+    would wait, it does so under ATTNMATRIX_DEBUG=1 alone; else such a slot past the end is skipped,
+    and of two tokens for one slot either may win.
     """
     require_cache(fmt, cache, page_size)
     _require_tokens(fmt, kv, cache.device)
     shape = (("tokens", kv.shape[0]),)
     require_tensor("slot_mapping", slot_mapping, (torch.int64,), shape, cache.device)
+    on_gpu = kv_cache_triton.supports(fmt, kv)
+    if on_gpu and not debug_wanted(None):
+        _launch(fmt, cache, kv, slot_mapping, page_size, tensor_scale)
+        return
     kept = slot_mapping >= 0
     slots = slot_mapping[kept]
     _require_slots("slot_mapping", slots, cache.shape[0] * page_size)
     if slots.unique().numel() != slots.numel():
         raise KernelError("slot_mapping", "one slot for two tokens", "different slots")
+    if on_gpu:
+        _launch(fmt, cache, kv, slot_mapping, page_size, tensor_scale)
+        return
     _store(fmt, cache, encode(fmt, kv[kept], tensor_scale), slots, page_size)
 
 
@@ -180,6 +194,26 @@ def require_cache(
         raise KernelError(
             field, f"of strides {cache.stride()}", f"pages of bytes, at least {page_bytes} B apart"
         )
+
+
+def _launch(
+    fmt: KVFormat,
+    cache: Tensor,
+    kv: Tensor,
+    slot_mapping: Tensor,
+    page_size: int,
+    tensor_scale: float | Tensor | None,
+) -> None:
+    if tensor_scale is not None:
+        if not any(part.scaled_by == PER_TENSOR for part in fmt.parts):
+            accepted = f"None: {fmt.name} has no per-tensor scale"
+            raise KernelError("tensor_scale", tensor_scale, accepted)
+        if not isinstance(tensor_scale, Tensor):
+            tensor_scale = require_finite("tensor_scale", tensor_scale)
+        elif tensor_scale.dtype != torch.float32 or tensor_scale.numel() != 1:
+            accepted = "a number or a float32 tensor of one element"
+            raise KernelError("tensor_scale", tensor_scale, accepted)
+    kv_cache_triton.write(fmt, cache, kv, slot_mapping, page_size, tensor_scale)
 
 
 def _store(

@@ -1,8 +1,8 @@
 """Which installed distribution provides a kernel library, and its operators.
 
-FlashMLA has three homes: the `flash_mla` module, the `vllm` wheel and the `sglang-kernel` wheel. The
-wheels' operators come out of their extension files, found through `importlib.metadata`; neither
-vllm nor sgl_kernel is imported. Nothing is remembered between calls but what the process has loaded.
+FlashMLA has three homes: the `flash_mla` module, the `vllm` wheel and the `sglang-kernel` wheel.
+The wheels' operators come out of their extension files, found through `importlib.metadata`; neither
+vllm nor sgl_kernel is imported. Nothing is remembered between calls but what a process has loaded.
 """
 
 from __future__ import annotations

@@ -70,11 +70,13 @@ def find_row(kernel: str, call: Call, *, untested: bool = False) -> Row:
     refusal, nearest = "", None
     for row in sorted(_rows(kernel), key=lambda row: -_specificity(row, call)):
         failures = list(_failures(row, call, untested))
-        if not failures:
-            if row["refuses"] is None:
+        if row["refuses"] is not None:  # such a row has no features: it refuses with any
+            if all(field == "features" for field, *_ in failures):
+                refusal = refusal or row["refuses"]
+        elif not failures:
+            if not refusal:
                 return Row(frozenset(row["features"]["known"]), tuple(row["notes"]))
-            refusal = refusal or row["refuses"]
-        elif row["refuses"] is None and (nearest is None or len(failures) < len(nearest)):
+        elif nearest is None or len(failures) < len(nearest):
             nearest = failures
     if not nearest:
         raise KernelError("kernel", kernel, "another kernel", refusal)

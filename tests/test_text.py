@@ -105,7 +105,7 @@ class Page(HTMLParser):
 
 
 def rendered(text: str, *wanted: str) -> Page:
-    return Page(markdown.markdown(text, extensions=["tables", "attr_list", "admonition"]), *wanted)
+    return Page(markdown.markdown(text, extensions=["extra", "admonition"]), *wanted)
 
 
 def table(cell: str) -> Page:
@@ -191,6 +191,8 @@ def test_code_in_a_table_is_the_text(text):
 def test_no_template_sign_is_left(text):
     for shown in (output.markdown(text), output.code(text)):
         assert not any(sign in shown for sign in ("{", "}", "<script", "<!--"))
+    # Code hosts make links of bare addresses.
+    assert not any(sign in output.markdown(text) for sign in ("://", "@"))
 
 
 # One matrix in which every field that takes text holds one of these.

@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """Sparse MLA on 9.0 through FlashInfer's paged wrapper."""
 
 from attnmatrix.backend import Backend, MultipleOf

@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """FlashMLA dense decode (dense_decode_fwd)."""
 
 from attnmatrix.kernel import Kernel

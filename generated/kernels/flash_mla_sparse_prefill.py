@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """FlashMLA sparse attention over bf16 rows (sparse_prefill_fwd)."""
 
 from attnmatrix.kernel import Kernel

@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """FlashInfer BatchMLAPagedAttentionWrapper (fa3, fa2)."""
 
 from attnmatrix.kernel import Kernel

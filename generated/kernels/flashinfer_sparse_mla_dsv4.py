@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """FlashInfer DeepSeek-V4 sparse decode on 10.x (trtllm_batch_decode_sparse_mla_dsv4)."""
 
 from attnmatrix.kernel import Kernel

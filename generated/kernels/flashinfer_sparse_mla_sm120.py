@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """FlashInfer packed sparse decode on 12.x."""
 
 from attnmatrix.kernel import Kernel

@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """FlashInfer dense MLA decode (trtllm_batch_decode_with_kv_cache_mla)."""
 
 from attnmatrix.kernel import Kernel

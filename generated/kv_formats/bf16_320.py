@@ -1,5 +1,5 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
-# Regenerate with: make gen
+# Regenerate with make gen, or attnmatrix gen.
 """Plain bfloat16, 320 wide."""
 
 from attnmatrix.kv_format import KVFormat, Part

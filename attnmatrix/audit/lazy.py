@@ -1,0 +1,335 @@
+"""Foreign modules of which only those statements run that an answer needs.
+
+A name that is asked for runs the top-level statements that bind it, and no others; each may ask for
+further names, in its own module or another. So a class of one backend is built, with Python's own
+rules for inheritance, decorators and expressions, without running the hundreds of modules that it
+imports. Everything outside the engine's package and the standard library is a stand-in.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import copy
+import re
+import types
+
+from .standins import Unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .world import World
+
+VIRTUAL_ROOT = "/engine-under-audit"
+"""Where the engine's files seem to lie, to its own code."""
+
+UNKNOWN = "__unknown__"
+"""The name of `Unknown` in code that is made to tolerate it."""
+
+_ANNOTATIONS = __future__.annotations.compiler_flag  # unevaluated: they would run much for nothing
+
+
+class Deferred:
+    """A class or function that is parsed when it is asked for, if ever."""
+
+    def __init__(self, text: str, line: int) -> None:
+        self.text = text
+        self.line = line
+
+    def parse(self, file: str) -> ast.stmt:
+        """Its statement, with the lines of the whole file."""
+        (statement,) = ast.parse(self.text, file).body
+        ast.increment_lineno(statement, self.line - 1)
+        return statement
+
+
+if TYPE_CHECKING:
+    _Statement = ast.stmt | Deferred
+
+
+class Parsed:
+    """A module's statements, by the names that they bind or change; shared by all worlds."""
+
+    def __init__(self, source: str, file: str) -> None:
+        self.file = file
+        self.body: list[_Statement] = []
+        self._code: dict[int, types.CodeType] = {}
+        self._index: dict[int, dict[str, list[_Statement]]] = {}
+        names = self._index[id(self.body)] = {}
+        for line, text in chunks(source):
+            found = re.match(r"(?:@[^\0]*?\n)?(?:class|(?:async )?def) (\w+)", text)
+            if found:
+                statement = Deferred(text, line)
+                self.body.append(statement)
+                names.setdefault(found[1], []).append(statement)
+                continue
+            for part in _one_name_each(ast.parse(text, file).body):
+                ast.increment_lineno(part, line - 1)
+                self.body.append(part)
+                for bound in dict.fromkeys(_bound(part)):
+                    names.setdefault(bound, []).append(part)
+
+    def binding(self, body: list[_Statement], name: str) -> list[_Statement]:
+        """Statements of a body that bind or change a name, in order."""
+        index = self._index.get(id(body))
+        if index is None:
+            index = self._index[id(body)] = {}
+            for statement in body:
+                assert isinstance(statement, ast.stmt)
+                for bound in dict.fromkeys(_bound(statement)):
+                    index.setdefault(bound, []).append(statement)
+        return index.get(name, [])
+
+    def code(self, node: _Statement | ast.expr) -> types.CodeType:
+        """The compiled statement or expression."""
+        found = self._code.get(id(node))
+        if found is None:
+            if isinstance(node, Deferred):
+                found = self._compile(node.text, "exec")
+            elif isinstance(node, ast.expr):
+                found = self._compile(ast.Expression(node), "eval")
+            else:
+                found = self._compile(ast.Module([node], []), "exec")
+            self._code[id(node)] = found
+        return found
+
+    def tolerant_code(self, node: Deferred) -> types.CodeType | None:
+        """A class in which an assignment of something unknown leaves a stand-in; None if no class."""
+        statement = node.parse(self.file)
+        if not isinstance(statement, ast.ClassDef):
+            return None
+        for index, part in enumerate(statement.body):
+            if isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None:
+                statement.body[index] = _tolerant(part)
+        return self._compile(ast.fix_missing_locations(ast.Module([statement], [])), "exec")
+
+    def _compile(self, source: Any, mode: str) -> types.CodeType:
+        code: types.CodeType = compile(
+            source, self.file, mode, flags=_ANNOTATIONS, dont_inherit=True
+        )
+        return code
+
+
+_STRINGS = re.compile(
+    r'''"""(?:[^\\]|\\.)*?"""|\'{3}(?:[^\\]|\\.)*?\'{3}|'''
+    r'''"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|#[^\n]*''',
+    re.DOTALL,
+)
+_START = re.compile(r"^(?![\s#)\]}]|(?:elif|else|except|finally)\b)", re.MULTILINE)
+
+
+def chunks(source: str) -> Iterator[tuple[int, str]]:
+    """The text of each top-level statement with its first line's number, without parsing.
+
+    Statements begin in the first column, outside strings; a bracket's lines are indented.
+    """
+    starts = [found.start() for found in _START.finditer(source)]
+    spans = [found.span() for found in _STRINGS.finditer(source) if "\n" in found[0]]
+    kept: list[int] = []
+    span = 0
+    after_decorator = False
+    for start in starts:
+        while span < len(spans) and spans[span][1] <= start:
+            span += 1
+        if span < len(spans) and spans[span][0] < start or start == len(source):
+            continue
+        if not after_decorator:
+            kept.append(start)
+        after_decorator = source[start] == "@"
+    line, before = 1, 0
+    for start, end in zip(kept, [*kept[1:], len(source)], strict=True):
+        line += source.count("\n", before, start)
+        before = start
+        yield line, source[start:end]
+
+
+def _tolerant(part: ast.stmt) -> ast.stmt:
+    (attempt,) = ast.parse(f"try: pass\nexcept {UNKNOWN} as {UNKNOWN}_found: pass").body
+    assert isinstance(attempt, ast.Try)
+    target = part.targets[0] if isinstance(part, ast.Assign) else part.target  # type: ignore[attr-defined]
+    instead = ast.parse(f"x = {UNKNOWN}_stand_in({UNKNOWN}_found)").body[0]
+    assert isinstance(instead, ast.Assign)
+    instead.targets = [target]
+    attempt.body, attempt.handlers[0].body = [part], [instead]
+    return attempt
+
+
+def _one_name_each(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements, with each import of several names cut into imports of one."""
+    found: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, ast.ImportFrom | ast.Import) and len(statement.names) > 1:
+            for alias in statement.names:
+                part = copy.copy(statement)
+                part.names = [alias]
+                found.append(part)
+            continue
+        if isinstance(statement, ast.If):
+            statement.body = _one_name_each(statement.body)
+            statement.orelse = _one_name_each(statement.orelse)
+        found.append(statement)
+    return found
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement binds at module level, or whose value it changes."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Import | ast.ImportFrom):
+        for alias in statement.names:
+            yield alias.asname or (
+                alias.name if isinstance(statement, ast.ImportFrom) else alias.name.split(".")[0]
+            )
+    elif isinstance(statement, ast.AnnAssign) and statement.value is None:
+        return
+    elif isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            yield from _targets(target)
+        yield from _walrus(statement.value)
+    elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
+        yield from _targets(statement.target)
+    elif isinstance(statement, ast.Expr):
+        if isinstance(statement.value, ast.Call) and isinstance(
+            statement.value.func, ast.Attribute
+        ):
+            yield from _targets(statement.value.func)  # x.append(…) changes x
+        yield from _walrus(statement.value)
+    elif isinstance(statement, ast.Delete):
+        for target in statement.targets:
+            yield from _targets(target)
+    else:
+        for field in ("target", "items"):
+            for item in _as_list(getattr(statement, field, None)):
+                bound = item.optional_vars if isinstance(item, ast.withitem) else item
+                if bound is not None:
+                    yield from _targets(bound)
+        for field in ("test", "iter", "subject"):
+            if (expression := getattr(statement, field, None)) is not None:
+                yield from _walrus(expression)
+        for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+            for inner in _as_list(getattr(statement, field, None)):
+                parts = (
+                    inner.body if isinstance(inner, ast.ExceptHandler | ast.match_case) else [inner]
+                )
+                for part in parts:
+                    yield from _bound(part)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _targets(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Tuple | ast.List):
+        for element in node.elts:
+            yield from _targets(element)
+        return
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield node.id
+
+
+def _walrus(node: ast.expr) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.NamedExpr):
+            yield from _targets(inner.target)
+
+
+class _Builtins(dict):  # type: ignore[type-arg]
+    """What a module's code falls back on: its own names that have not run yet, then Python's."""
+
+    def __init__(self, module: LazyModule, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self._module = module
+
+    def __getitem__(self, name: str) -> Any:
+        if self._module.demand(name):
+            return self._module.__dict__[name]
+        return dict.__getitem__(self, name)
+
+
+class LazyModule(types.ModuleType):
+    """A module of the engine. Getting an attribute runs the statements that bind it."""
+
+    def __init__(self, world: World, name: str, parsed: Parsed | None, package: bool) -> None:
+        super().__init__(name)
+        space = self.__dict__
+        space["_world"], space["_parsed"], space["_done"] = world, parsed, set()
+        space["_failed"] = {}
+        space["__package__"] = name if package else name.rpartition(".")[0]
+        if parsed is not None:
+            space["__file__"] = parsed.file
+        if package:
+            space["__path__"] = [f"{VIRTUAL_ROOT}/{name.replace('.', '/')}"]
+        space["__builtins__"] = _Builtins(self, world.builtins)
+
+    def demand(self, name: str) -> bool:
+        """Runs what binds a name; whether it is bound then. Raises what that raises."""
+        space = self.__dict__
+        if name in space["_failed"]:
+            raise space["_failed"][name]
+        override = space["_world"].override(self.__name__, name)
+        if override is not None:
+            space.setdefault(name, override)
+        elif space["_parsed"] is not None:
+            try:
+                self._run(space["_parsed"].body, name)
+            except (Exception, Unknown) as error:
+                space["_failed"][name] = error
+                raise
+        return name in space
+
+    def _run(self, body: list[_Statement], name: str) -> None:
+        space = self.__dict__
+        for statement in space["_parsed"].binding(body, name):
+            if id(statement) in space["_done"]:
+                continue
+            code = space["_parsed"].code
+            if isinstance(statement, ast.If):  # only the branch that holds, and of it what is asked
+                holds = eval(code(statement.test), space)  # noqa: S307
+                self._run(statement.body if holds else statement.orelse, name)
+                continue
+            space["_done"].add(id(statement))  # before it runs: it may ask for its own name
+            with space["_world"].guarding(isinstance(statement, ast.Try | ast.With)):
+                try:
+                    exec(code(statement), space)  # noqa: S102
+                except Unknown:
+                    tolerant = (
+                        space["_parsed"].tolerant_code(statement)
+                        if isinstance(statement, Deferred)
+                        else None
+                    )
+                    if tolerant is None:
+                        raise
+                    exec(tolerant, space)  # noqa: S102
+
+    def __getattr__(self, name: str) -> Any:
+        space = self.__dict__
+        if name.startswith("__") and name not in ("__all__", "__version__"):
+            raise AttributeError(name)
+        if self.demand(name):
+            return space[name]
+        submodule = f"{self.__name__}.{name}"
+        if space["_world"].tree.has_module(submodule):
+            return space["_world"].load(submodule)
+        if space["_parsed"] is not None:
+            for star in space["_parsed"].binding(space["_parsed"].body, "*"):
+                source = space["_world"].load(absolute(star, space["__package__"]))
+                if hasattr(source, name):
+                    return getattr(source, name)
+            if self.demand("__getattr__"):
+                return space["__getattr__"](name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
+def absolute(statement: ast.ImportFrom, package: str) -> str:
+    """The dotted name of the module that a `from … import` names."""
+    if not statement.level:
+        return statement.module or ""
+    parts = package.split(".")[: len(package.split(".")) - statement.level + 1]
+    return ".".join([*parts, *([statement.module] if statement.module else [])])

@@ -1,0 +1,135 @@
+"""Texts, names, sources and numbers as the grammar takes them."""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from attnmatrix.capability import parse_capability
+from attnmatrix.gpus import fold
+
+from .axes import invalid, once
+
+MODEL_DTYPE = "model_dtype"
+"""The target of an alias that stands for the model's own dtype."""
+
+_WORDS = ("any", "none", "unknown", MODEL_DTYPE)
+"""Words that stand where a name may stand."""
+
+_SOURCE_FORMS = (
+    "'vllm==0.33.0 path/in/wheel.py:12', 'owner/repo@commit path:12', 'owner/repo#123', "
+    "'evidence/file.json' or 'https://...'"
+)
+_SOURCE = re.compile(
+    r"""(?P<release>[A-Za-z0-9._-]+==[^\s=]+(?:\s+\S+)?)
+    |(?P<repository>[\w.-]+/[\w.-]+@[0-9a-fA-F]{7,40}\s+\S+)
+    |(?P<thread>[\w.-]+/[\w.-]+\#\d+)
+    |(?P<evidence>evidence/[\w./+-]+\.json)
+    |(?P<url>https?://\S+)""",
+    re.VERBOSE,
+)
+
+
+def _source(text: str) -> str:
+    if not _SOURCE.fullmatch(text):
+        raise invalid(f"{text!r} is not a source", f"write {_SOURCE_FORMS}")
+    return text
+
+
+def _line(text: str) -> str:
+    if "\n" in text or not text.strip():
+        raise invalid("this takes one line of text")
+    return text
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise invalid("this takes a text")
+    return text
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", text):
+        raise invalid(
+            f"{text!r} is not a name", "begin with a letter; then letters, digits, _ . and -"
+        )
+    return text
+
+
+def _entry_name(text: str) -> str:
+    if text in _WORDS:
+        raise invalid(f"{text!r} is a word of its own here", "give the entry another name")
+    return _name(text)
+
+
+def backend_name(text: str) -> str:
+    """A name in capitals."""
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", text):
+        raise invalid(f"{text!r} is not a backend name", "write capitals, digits and _")
+    return text
+
+
+def one_capability(value: Any) -> str:
+    """One exact capability, quoted."""
+    if not isinstance(value, str) or not re.fullmatch(r"\d{1,2}\.\d", value):
+        raise invalid(f"{value!r} is not a compute capability", 'write it quoted, such as "9.0"')
+    parse_capability(value)
+    return value
+
+
+def gpu_name(text: str) -> str:
+    """A GPU name that no other word folds to."""
+    if not re.match(r"[A-Za-z0-9]", text) or fold(text) in ("", "none", "cpu"):
+        raise invalid(f"{text!r} is not a GPU name", "begin with a letter or digit")
+    return _line(text)
+
+
+def positive_number(text: str) -> str:
+    """A quoted positive number."""
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", text) or not isfinite(float(text)):
+        raise invalid(f"{text!r} is not a positive number", 'write it quoted, such as "1e-4"')
+    return text
+
+
+def _unique(items: list[Any]) -> list[Any]:
+    once(items)
+    return items
+
+
+def established(value: Any) -> Any:
+    """A condition must be known."""
+    if isinstance(value, str):
+        raise invalid("a condition that nobody knows is never met", "leave it out")
+    return value
+
+
+def flag_or_any(value: Any) -> Any:
+    """true, false or any."""
+    if type(value) is bool or value == "any":
+        return value
+    raise invalid(f"{value!r} is neither true, false nor any")
+
+
+def sizes_or_any(value: Any) -> Any:
+    """Positive integers, each once, or any."""
+    if value == "any" or (
+        isinstance(value, list) and value and all(type(n) is int and n > 0 for n in value)
+    ):
+        return value if value == "any" else _unique(value)
+    raise invalid(f"{value!r} is neither a list of positive integers nor any")
+
+
+Count = Annotated[int, Field(gt=0)]
+Line = Annotated[str, AfterValidator(_line)]
+Name = Annotated[str, AfterValidator(_name)]
+EntryName = Annotated[str, AfterValidator(_entry_name)]
+Unique = AfterValidator(_unique)
+SourceText = Annotated[str, AfterValidator(_source)]
+Sources = Annotated[
+    list[SourceText], Field(description=f"Where the fact can be read: {_SOURCE_FORMS}.")
+]
+Text = Annotated[str, AfterValidator(_text)]
+Notes = Annotated[list[Text], Field(description="Remarks shown beside the claim; plain text.")]
