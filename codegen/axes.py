@@ -29,6 +29,7 @@ def invalid(message: str, hint: str = "") -> PydanticCustomError:
 
 
 def int_axis(value: Any) -> IntSet | str:
+    """any, none, unknown, positive integers, or multiples within bounds."""
     if value == "any":
         return ANY
     if value == "none":

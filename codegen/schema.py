@@ -22,6 +22,7 @@ from .axes import (
     IntAxis,
     NameAxis,
     VersionAxis,
+    int_axis,
     invalid,
 )
 from .scalars import (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 VIRTUAL_ROOT = "/engine-under-audit"
 """Where the engine's files seem to lie, to its own code."""
 
-UNKNOWN = "__unknown__"
+UNKNOWN = "attnmatrix_unknown"
 """The name of `Unknown` in code that is made to tolerate it."""
 
 _ANNOTATIONS = __future__.annotations.compiler_flag  # unevaluated: they would run much for nothing

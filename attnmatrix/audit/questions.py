@@ -269,6 +269,24 @@ def summary(accepted: list[int]) -> list[int | str]:
     return [",".join(rule)]
 
 
+def expand(sizes: list[int | str], samples: Sequence[int]) -> list[int]:
+    """Head sizes to try: those that are named, and the samples that a rule holds."""
+    if not sizes:
+        return list(samples)
+    found = [size for size in sizes if isinstance(size, int)]
+    for rule in (size for size in sizes if isinstance(size, str) and size != "none"):
+        found += [size for size in samples if holds(rule, size)]
+    return found
+
+
+def holds(rule: str, size: int) -> bool:
+    """Whether a rule that `summary` wrote, such as `%8,<=256`, holds a head size."""
+    tests = {"%": lambda n: size % n == 0, ">=": lambda n: size >= n, "<=": lambda n: size <= n}
+    return all(
+        tests[part.rstrip("0123456789")](int(part.lstrip("%<>="))) for part in rule.split(",")
+    )
+
+
 def combination_reasons(
     examiner: Examiner, backend: Any, kv_cache_dtype: str, head_size: int, dtype: str
 ) -> list[str]:

@@ -52,6 +52,20 @@ class Sources:
         return self._parsed[module]
 
 
+    def place(self, path: str) -> list[Any] | None:
+        """The file and line where a dotted path's last name is defined; None if it is not."""
+        module, _, name = path.rpartition(".")
+        try:
+            parsed = self.parsed(module)
+        except SyntaxError:
+            return None
+        found = parsed.binding(parsed.body, name) if parsed else []
+        if not found:
+            return None
+        line = getattr(found[-1], "line", None) or getattr(found[-1], "lineno", 1)
+        return [self.tree.module_file(module), line]
+
+
 class World:
     """Modules that have run for one GPU. A new GPU needs a new world: modules keep what they saw.
 
