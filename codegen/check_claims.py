@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from attnmatrix.capability import CapabilityPattern, format_capability
+from attnmatrix.capability import Capability, CapabilityPattern, format_capability
+from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, IntSet
 
 from .gpus import all_points, points
+from .join import variant_cells
 from .matrix import Matrix
 from .problems import Problem
-from .schema import Backend, Kernel, Padding, Row, Variant
+from .schema import Backend, Kernel, Padding, Row, Stored, Variant
 from .source import Path_
 from .variants import claimed_dtypes, stored_dtypes
 
@@ -23,8 +26,11 @@ def claims_within_kernels(matrix: Matrix) -> Iterator[Problem]:
         for i, variant in enumerate(backend.variants):
             for phase in ("decode", "prefill"):
                 kernel = matrix.document.kernels.get(getattr(variant.kernels, phase) or "none")
-                if kernel is not None:
-                    yield from _Claim(matrix, name, backend, i, variant, phase, kernel).problems()
+                if kernel is None:
+                    continue
+                claim = _Claim(matrix, name, backend, i, variant, phase, kernel)
+                found = list(claim.problems())
+                yield from found or claim.lost()
 
 
 class _Claim:
@@ -78,6 +84,61 @@ class _Claim:
                 )
         if served:
             yield from self._values(served)
+
+    def lost(self) -> Iterator[Problem]:
+        """What each row allows by itself, but no row together with the rest of the claim."""
+        document, variant = self.matrix.document, self.variant
+        targets = [t for t in variant.kv_cache_dtypes.values() if isinstance(t, Stored)]
+        if any(t.format not in document.kv_formats for t in targets):
+            return  # reported as an unknown name
+        cells = [
+            cell
+            for cell in variant_cells(document, self.backend, variant, self.phase)
+            if cell.refuses is None
+        ]
+        sizes = variant.head_sizes or self.backend.head_sizes
+        claims: list[tuple[str, Path_, Callable[[Cell], bool]]] = [
+            (f"KV-cache dtype {n}", (*self.path, "kv_cache_dtypes", n), partial(_spells, n))
+            for n in variant.kv_cache_dtypes
+        ]
+        claims += [
+            (f"dtype {d}", self._holder("dtypes", i), partial(_has_dtype, d))
+            for i, d in enumerate(claimed_dtypes(self.backend, variant))
+        ]
+        claims += [
+            (f"head size {n}", self._holder("head_sizes", i), partial(_has_head_size, n))
+            for i, n in enumerate(sizes if isinstance(sizes, list) else [])
+        ]
+        for words, path, takes in claims:
+            for pattern in variant.compute_capability:
+                covered: set[Capability] = set()
+                for cell in filter(takes, cells):
+                    for text in cell.compute_capability:
+                        covered |= points(text)
+                    for text in cell.except_capability:
+                        covered -= points(text)
+                left = points(pattern.text) - covered
+                if left:
+                    yield self._lost(words, path, pattern, min(left))
+
+    def _lost(
+        self, words: str, path: Path_, pattern: CapabilityPattern, example: Capability
+    ) -> Problem:
+        return Problem(
+            self.matrix.source.place(path),
+            _CODE,
+            f"{self.name} claims {words} on {pattern.text} (such as {format_capability(example)}), "
+            f"but no row of {self.kernel_name} takes it together with the rest of the claim",
+            "compare the row's dtypes, head sizes (and the format's), query heads, page sizes and "
+            "extra_kv_formats with the variant's",
+            ((self.matrix.source.place(("kernels", self.kernel_name, "rows")), "the rows"),),
+        )
+
+    def _holder(self, axis: str, number: int) -> Path_:
+        """Where a claim of the variant, or else of the backend, stands."""
+        if getattr(self.variant, axis) is not None:
+            return (*self.path, axis, number)
+        return ("backends", self.name, axis, number)
 
     def _values(self, served: list[tuple[int, Row]]) -> Iterator[Problem]:
         """The claims that hold for every KV-cache dtype together: some row must take each value.
@@ -195,6 +256,18 @@ class _Claim:
             "take the claim out, or add a row with a source that shows that the kernel takes it",
             ((row_place, message),),
         )
+
+
+def _spells(name: str, cell: Cell) -> bool:
+    return name in cell.spellings
+
+
+def _has_dtype(name: str, cell: Cell) -> bool:
+    return name in cell.dtypes
+
+
+def _has_head_size(size: int, cell: Cell) -> bool:
+    return size in cell.head_sizes
 
 
 def _together(axes: list[IntSet | str], wanted: IntSet) -> bool:

@@ -14,7 +14,8 @@ from .check_formats import formats_add_up, names_say_what_is_stored
 from .check_rows import rows_agree
 from .matrix import Matrix
 from .problems import Problem
-from .schema import MODEL_DTYPE, Stored
+from .scalars import MODEL_DTYPE
+from .schema import Stored
 from .source import Path_
 from .variants import claimed_dtypes, resolve
 

@@ -8,7 +8,8 @@ from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, IntSet, Multiples
 
 from .gpus import meet, meets
-from .schema import MODEL_DTYPE, Backend, Document, Kernel, Padding, Row, Stored, Variant
+from .scalars import MODEL_DTYPE
+from .schema import Backend, Document, Kernel, KVFormat, Padding, Row, Stored, Variant
 from .variants import claimed_dtypes, resolve, stored_dtypes
 
 
@@ -19,14 +20,15 @@ def join(document: Document, name: str) -> tuple[Cell, ...]:
         cell
         for phase in ("decode", "prefill")
         for variant in backend.variants
-        for cell in _variant_cells(document, backend, variant, phase)
+        for cell in variant_cells(document, backend, variant, phase)
     ]
     return tuple(sorted(cells, key=lambda cell: cell.refuses is not None))
 
 
-def _variant_cells(
+def variant_cells(
     document: Document, backend: Backend, variant: Variant, phase: str
 ) -> Iterator[Cell]:
+    """The cells of one variant in one phase: where it and a row of its kernel agree."""
     kernel_name = getattr(variant.kernels, phase)
     if kernel_name is None:
         return
@@ -35,7 +37,7 @@ def _variant_cells(
     for name, (stored, spellings) in stored_dtypes(variant).items():
         format_name = (phase == "prefill" and variant.kernels.prefill_format) or stored.format
         for row in kernel.rows if kernel else [None]:
-            if row is not None and row.kv_formats != "any" and format_name not in row.kv_formats:
+            if row is not None and not _reads(row, format_name, stored.extra_format):
                 continue
             cell = _meeting(
                 backend,
@@ -46,7 +48,7 @@ def _variant_cells(
                 row,
                 name,
                 stored,
-                document.kv_formats[stored.format].bytes_per_token,
+                document.kv_formats[stored.format],
             )
             if cell is None:
                 continue
@@ -57,6 +59,14 @@ def _variant_cells(
             yield _with(cell, spellings=tuple(spellings))
             if aliases:
                 yield _with(cell, spellings=aliases, dtypes=(name,))
+
+
+def _reads(row: Row, format_name: str, extra_format: str | None) -> bool:
+    """Whether a row takes a main cache and, if it has its own format, an extra pool."""
+    if row.kv_formats != "any" and format_name not in row.kv_formats:
+        return False
+    extra = row.extra_kv_formats
+    return extra_format is None or extra == "any" or extra_format in extra
 
 
 def _with(cell: Cell, **changes: object) -> Cell:
@@ -72,13 +82,15 @@ def _meeting(
     row: Row | None,
     name: str,
     stored: Stored,
-    bytes_per_token: int,
+    kv_format: KVFormat,
 ) -> Cell | None:
     """What a variant's claim and one row have in common; None if nothing."""
     unknown: list[str] = []
     dtypes = tuple(claimed_dtypes(backend, variant))
     sizes = variant.head_sizes or backend.head_sizes
-    head_sizes = IntSet(sizes) if isinstance(sizes, list) else ANY
+    head_sizes = IntSet([kv_format.head_size])  # what the record holds is what a query meets
+    if isinstance(sizes, list):
+        head_sizes &= IntSet(sizes)
     block_sizes = _known(variant.block_sizes, "block_sizes", unknown)
     heads, padded_to = _claimed_heads(variant, unknown)
     claimed = variant.features if variant.features is not None else backend.features
@@ -92,7 +104,7 @@ def _meeting(
             kv_cache_dtype=name,
             kv_format=stored.format,
             extra_kv_format=stored.extra_format,
-            bytes_per_token=bytes_per_token,
+            bytes_per_token=kv_format.bytes_per_token,
             dtypes=dtypes,
             head_sizes=head_sizes,
             query_heads=heads,
@@ -136,7 +148,7 @@ def _meeting(
         kv_cache_dtype=name,
         kv_format=stored.format,
         extra_kv_format=stored.extra_format,
-        bytes_per_token=bytes_per_token,
+        bytes_per_token=kv_format.bytes_per_token,
         dtypes=dtypes,
         head_sizes=head_sizes,
         query_heads=heads,

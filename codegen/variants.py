@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .schema import MODEL_DTYPE, Backend, Stored, Variant
+from .scalars import MODEL_DTYPE
+from .schema import Backend, Stored, Variant
 
 
 def resolve(variant: Variant, name: str) -> str | None:

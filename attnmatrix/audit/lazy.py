@@ -41,9 +41,8 @@ class Deferred:
         self.line = line
 
     def parse(self, file: str) -> ast.stmt:
-        """Its statement, with the lines of the whole file."""
+        """Its statement. Lines count from its own first; `line` is where that lies in the file."""
         (statement,) = ast.parse(self.text, file).body
-        ast.increment_lineno(statement, self.line - 1)
         return statement
 
 
@@ -58,6 +57,7 @@ class Parsed:
         self.file = file
         self.body: list[_Statement] = []
         self._code: dict[int, types.CodeType] = {}
+        self._lines: dict[int, int] = {}
         self._index: dict[int, dict[str, list[_Statement]]] = {}
         names = self._index[id(self.body)] = {}
         for line, text in chunks(source):
@@ -67,10 +67,11 @@ class Parsed:
                 self.body.append(statement)
                 names.setdefault(found[1], []).append(statement)
                 continue
+            walrus = ":=" in text  # seldom; to look for it takes time
             for part in _one_name_each(ast.parse(text, file).body):
-                ast.increment_lineno(part, line - 1)
+                self._lines[id(part)] = line + part.lineno - 1
                 self.body.append(part)
-                for bound in dict.fromkeys(_bound(part)):
+                for bound in dict.fromkeys(_bound(part, walrus)):
                     names.setdefault(bound, []).append(part)
 
     def binding(self, body: list[_Statement], name: str) -> list[_Statement]:
@@ -80,9 +81,15 @@ class Parsed:
             index = self._index[id(body)] = {}
             for statement in body:
                 assert isinstance(statement, ast.stmt)
-                for bound in dict.fromkeys(_bound(statement)):
+                for bound in dict.fromkeys(_bound(statement, True)):
                     index.setdefault(bound, []).append(statement)
         return index.get(name, [])
+
+    def line(self, statement: _Statement) -> int:
+        """The line of the file in which a top-level statement begins, counted from 1."""
+        if isinstance(statement, Deferred):
+            return statement.line
+        return self._lines.get(id(statement), statement.lineno)
 
     def code(self, node: _Statement | ast.expr) -> types.CodeType:
         """The compiled statement or expression."""
@@ -175,7 +182,7 @@ def _one_name_each(body: list[ast.stmt]) -> list[ast.stmt]:
     return found
 
 
-def _bound(statement: ast.stmt) -> Iterator[str]:
+def _bound(statement: ast.stmt, walrus: bool) -> Iterator[str]:
     """Names that a statement binds at module level, or whose value it changes."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield statement.name
@@ -189,7 +196,8 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
     elif isinstance(statement, ast.Assign):
         for target in statement.targets:
             yield from _targets(target)
-        yield from _walrus(statement.value)
+        if walrus:
+            yield from _walrus(statement.value)
     elif isinstance(statement, ast.AnnAssign | ast.AugAssign):
         yield from _targets(statement.target)
     elif isinstance(statement, ast.Expr):
@@ -197,7 +205,8 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
             statement.value.func, ast.Attribute
         ):
             yield from _targets(statement.value.func)  # x.append(…) changes x
-        yield from _walrus(statement.value)
+        if walrus:
+            yield from _walrus(statement.value)
     elif isinstance(statement, ast.Delete):
         for target in statement.targets:
             yield from _targets(target)
@@ -208,7 +217,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
                 if bound is not None:
                     yield from _targets(bound)
         for field in ("test", "iter", "subject"):
-            if (expression := getattr(statement, field, None)) is not None:
+            if walrus and (expression := getattr(statement, field, None)) is not None:
                 yield from _walrus(expression)
         for field in ("body", "handlers", "orelse", "finalbody", "cases"):
             for inner in _as_list(getattr(statement, field, None)):
@@ -216,7 +225,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
                     inner.body if isinstance(inner, ast.ExceptHandler | ast.match_case) else [inner]
                 )
                 for part in parts:
-                    yield from _bound(part)
+                    yield from _bound(part, walrus)
 
 
 def _as_list(value: Any) -> list[Any]:

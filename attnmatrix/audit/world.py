@@ -60,10 +60,9 @@ class Sources:
         except SyntaxError:
             return None
         found = parsed.binding(parsed.body, name) if parsed else []
-        if not found:
+        if not parsed or not found:
             return None
-        line = getattr(found[-1], "line", None) or getattr(found[-1], "lineno", 1)
-        return [self.tree.module_file(module), line]
+        return [self.tree.module_file(module), parsed.line(found[-1])]
 
 
 class World:
