@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from attnmatrix.capability import Capability, CapabilityPattern, format_capability
@@ -15,7 +15,7 @@ from .matrix import Matrix
 from .problems import Problem
 from .schema import Backend, Kernel, Padding, Row, Stored, Variant
 from .source import Path_
-from .variants import claimed_dtypes, stored_dtypes
+from .variants import claimed_dtypes, resolve, stored_dtypes
 
 _CODE = "claim-outside-kernel"
 
@@ -97,29 +97,31 @@ class _Claim:
             if cell.refuses is None
         ]
         sizes = variant.head_sizes or self.backend.head_sizes
-        claims: list[tuple[str, Path_, Callable[[Cell], bool]]] = [
-            (f"KV-cache dtype {n}", (*self.path, "kv_cache_dtypes", n), partial(_spells, n))
-            for n in variant.kv_cache_dtypes
+        groups: list[list[tuple[str, Path_, Callable[[Cell], bool]]]] = [
+            [
+                (f"KV-cache dtype {n}", (*self.path, "kv_cache_dtypes", n), partial(_spells, n))
+                for n in variant.kv_cache_dtypes
+                if resolve(variant, n) is not None
+            ],
+            [
+                (f"dtype {d}", self._holder("dtypes", i), partial(_has_dtype, d))
+                for i, d in enumerate(claimed_dtypes(self.backend, variant))
+            ],
+            [
+                (f"head size {n}", self._holder("head_sizes", i), partial(_has_head_size, n))
+                for i, n in enumerate(sizes if isinstance(sizes, list) else [])
+            ],
         ]
-        claims += [
-            (f"dtype {d}", self._holder("dtypes", i), partial(_has_dtype, d))
-            for i, d in enumerate(claimed_dtypes(self.backend, variant))
-        ]
-        claims += [
-            (f"head size {n}", self._holder("head_sizes", i), partial(_has_head_size, n))
-            for i, n in enumerate(sizes if isinstance(sizes, list) else [])
-        ]
-        for words, path, takes in claims:
-            for pattern in variant.compute_capability:
-                covered: set[Capability] = set()
-                for cell in filter(takes, cells):
-                    for text in cell.compute_capability:
-                        covered |= points(text)
-                    for text in cell.except_capability:
-                        covered -= points(text)
-                left = points(pattern.text) - covered
-                if left:
-                    yield self._lost(words, path, pattern, min(left))
+        for claims in groups:
+            found = [
+                self._lost(words, path, pattern, min(left))
+                for words, path, takes in claims
+                for pattern in variant.compute_capability
+                if (left := points(pattern.text) - _covered(filter(takes, cells)))
+            ]
+            if found:
+                yield from found
+                return
 
     def _lost(
         self, words: str, path: Path_, pattern: CapabilityPattern, example: Capability
@@ -256,6 +258,15 @@ class _Claim:
             "take the claim out, or add a row with a source that shows that the kernel takes it",
             ((row_place, message),),
         )
+
+
+def _covered(cells: Iterable[Cell]) -> set[Capability]:
+    """The GPUs on which one of the cells takes something."""
+    covered: set[Capability] = set()
+    for cell in cells:
+        takes = frozenset().union(*map(points, cell.compute_capability))
+        covered |= takes.difference(*map(points, cell.except_capability))
+    return covered
 
 
 def _spells(name: str, cell: Cell) -> bool:

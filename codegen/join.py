@@ -35,9 +35,11 @@ def variant_cells(
     kernel = document.kernels.get(kernel_name)
     model_aliases = [n for n in variant.kv_cache_dtypes if resolve(variant, n) == MODEL_DTYPE]
     for name, (stored, spellings) in stored_dtypes(variant).items():
-        format_name = (phase == "prefill" and variant.kernels.prefill_format) or stored.format
+        format_name, extra_format = stored.format, stored.extra_format
+        if phase == "prefill" and variant.kernels.prefill_format is not None:
+            format_name, extra_format = variant.kernels.prefill_format, None
         for row in kernel.rows if kernel else [None]:
-            if row is not None and not _reads(row, format_name, stored.extra_format):
+            if row is not None and not _reads(row, format_name, extra_format):
                 continue
             cell = _meeting(
                 backend,

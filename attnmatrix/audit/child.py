@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from itertools import product
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def read(tree: Tree) -> dict[str, Any]:
 
 
 def _ask(examiner: Examiner, path: str) -> dict[str, Any]:
-    from attnmatrix.audit.questions import ask_fields
+    from attnmatrix.audit.questions import FURTHER_CAPABILITIES, ask_fields, compute_capabilities
     from attnmatrix.audit.standins import Unknown
 
     try:
@@ -92,11 +93,19 @@ def _ask(examiner: Examiner, path: str) -> dict[str, Any]:
     except (Exception, Unknown) as error:
         return {"class": _why(error)}
     fields = ask_fields(examiner, backend)
+    try:
+        further = compute_capabilities(examiner, backend, FURTHER_CAPABILITIES)
+    except (Exception, Unknown):
+        further = []
     answers = {
         field: _why(value) if isinstance(value, BaseException) else value
         for field, value in fields.items()
     }
-    return {"fields": answers, "combinations": _combinations(examiner, backend, fields)}
+    return {
+        "fields": answers,
+        "further": further,
+        "combinations": _combinations(examiner, backend, fields),
+    }
 
 
 def _combinations(examiner: Examiner, backend: Any, fields: dict[str, Any]) -> list[dict[str, Any]]:
@@ -107,20 +116,19 @@ def _combinations(examiner: Examiner, backend: Any, fields: dict[str, Any]) -> l
     names = ("dtypes", "kv_cache_dtypes", "head_sizes", "compute_capabilities")
     if examiner.capability is None or not all(isinstance(fields[name], list) for name in names):
         return []
-    dtype = next((d for d in ("bfloat16", "float16", "float32") if d in fields["dtypes"]), None)
-    if not fields["compute_capabilities"] or dtype is None:
+    if not fields["compute_capabilities"]:
         return []
     found = []
-    for spelling in fields["kv_cache_dtypes"]:
-        for size in expand(fields["head_sizes"], SAMPLE_HEAD_SIZES):
-            row: dict[str, Any] = {"kv_cache_dtype": spelling, "head_size": size}
-            examiner.model_asked = False
-            try:
-                row["reasons"] = combination_reasons(examiner, backend, spelling, size, dtype)
-            except (Exception, Unknown) as error:
-                row |= {"reasons": None, **_why(error)}
-            row["model"] = examiner.model_asked
-            found.append(row)
+    sizes = expand(fields["head_sizes"], SAMPLE_HEAD_SIZES)
+    for dtype, spelling, size in product(fields["dtypes"], fields["kv_cache_dtypes"], sizes):
+        row: dict[str, Any] = {"dtype": dtype, "kv_cache_dtype": spelling, "head_size": size}
+        examiner.model_asked = False
+        try:
+            row["reasons"] = combination_reasons(examiner, backend, spelling, size, dtype)
+        except (Exception, Unknown) as error:
+            row |= {"reasons": None, **_why(error)}
+        row["model"] = examiner.model_asked
+        found.append(row)
     return found
 
 

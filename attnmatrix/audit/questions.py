@@ -26,6 +26,9 @@ CAPABILITIES = tuple(
 )
 """Compute capabilities asked about."""
 
+FURTHER_CAPABILITIES = ((7, 0), (7, 2), (8, 7), (10, 1), (10, 7))
+"""GPUs of less use, of which only it is asked whether they are taken."""
+
 MAX_HEAD_SIZE = 1024
 """Head sizes up to here, in elements, are tried where a method and no list decides."""
 
@@ -225,12 +228,16 @@ def kv_cache_dtypes(examiner: Examiner, backend: Any) -> list[str]:
     return [name for name in candidates if _bool(backend.supports_kv_cache_dtype(name))]
 
 
-def compute_capabilities(examiner: Examiner, backend: Any) -> list[tuple[int, int]]:
-    """Of this run's compute capability, or of all where the platform has none, those it takes."""
-    asked = [examiner.capability] if examiner.capability else CAPABILITIES
+def compute_capabilities(
+    examiner: Examiner, backend: Any, asked: Sequence[tuple[int, int]] = ()
+) -> list[tuple[int, int]]:
+    """Of the asked compute capabilities, those that the backend takes.
+
+    Those of this run unless named: its GPU's, or all where the platform has none.
+    """
     return [
         capability
-        for capability in asked
+        for capability in asked or ([examiner.capability] if examiner.capability else CAPABILITIES)
         if _bool(backend.supports_compute_capability(examiner.device_capability(capability)))
     ]
 

@@ -43,6 +43,7 @@ class Reading:
     `kv_cache_dtype`, `head_size`, `reasons` (the engine's own; empty: accepted; None: unknown, with
     `unknown`) and `model` (whether the engine would look at the model, too). places: backend ->
     (file, line) of its class. placeholders: names of the registry that stand for no class.
+    further_capabilities: backend -> those of FURTHER_CAPABILITIES that it takes.
     """
 
     engine: str
@@ -53,6 +54,7 @@ class Reading:
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
     platforms: dict[str, str] = field(default_factory=dict)
     placeholders: list[str] = field(default_factory=list)
+    further_capabilities: dict[str, list[str]] = field(default_factory=dict)
 
     def at(self, backend: str, name: str, capability: str) -> Any:
         """A cell's value on a GPU."""
@@ -138,6 +140,10 @@ def _add(reading: Reading, name: str, found: dict[str, Any]) -> None:
         if why:
             reading.unknown[name, cell] = why
     reading.declared[name] = row
+    further = [run.get("further", []) for run in runs.values()]
+    reading.further_capabilities[name] = [  # those that it takes whatever the machine's own GPU is
+        "{}.{}".format(*item) for item in further[0] if all(item in other for other in further)
+    ]
     reading.combinations[name] = [
         {"compute_capability": capability, **combination}
         for capability, run in runs.items()
