@@ -6,10 +6,11 @@ are plain names ('bfloat16'), since nothing here needs torch.
 
 from __future__ import annotations
 
-from .capability import parse_capability
 from .cell import Cell
+from .errors import RequestError
 from .index import Index
-from .request import Request
+from .libraries import BUILT_IN
+from .request import Request, asked
 from .verdict import Verdict, judge
 
 TYPE_CHECKING = False
@@ -71,7 +72,13 @@ class Backend:
     @classmethod
     def judge(cls, request: Request | None = None, **fields: Any) -> Verdict:
         """The verdict on a Request, or on the fields of one. Raises RequestError if unreadable."""
-        return judge(cls, request if request is not None else Request(**fields))
+        return judge(cls, asked(request, {"matrix": cls.matrix(), **fields} if fields else fields))
+
+    @classmethod
+    def matrix(cls) -> str:
+        """The package of generated modules that the class comes from."""
+        package, _, _ = cls.__module__.rpartition(".backends.")
+        return package or BUILT_IN
 
     @classmethod
     def get_name(cls) -> str:
@@ -151,11 +158,14 @@ class Backend:
     @classmethod
     def supports_compute_capability(cls, capability: Any) -> bool:
         """Whether anything runs on a GPU of this capability: '9.0', 'sm_90a' or (9, 0)."""
-        return cls._takes(compute_capability=parse_capability(capability))
+        return cls._takes(compute_capability=capability)
 
     @classmethod
     def _takes(cls, **fields: Any) -> bool:
-        return judge(cls, Request(**fields)).status == "supported"
+        try:
+            return cls.judge(**fields).status == "supported"
+        except RequestError:
+            return False  # no value of that kind is taken
 
     @classmethod
     def validate_configuration(

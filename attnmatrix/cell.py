@@ -7,6 +7,7 @@ one KV-cache dtype of one variant on one kernel row. A request is supported if a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from .intset import ANY, IntSet
 
@@ -22,7 +23,8 @@ class Cell:
 
     spellings: KV-cache dtypes a user may type, aliases included; kv_cache_dtype: what they resolve
     to. versions: for each distribution that ships the kernel a specifier, 'any', 'none' (not in it)
-    or 'unknown'. padded_to: head counts that an engine pads up to. page_size: tokens a page that
+    or 'unknown'; engines: a specifier for each engine of whose releases it is known which have the
+    backend. padded_to: head counts that an engine pads up to. page_size: tokens a page that
     the kernel sees, if the engine cuts its blocks. unknown_features: features nobody has tried.
     refuses: for a refusal, why; such a cell takes nothing and only explains.
     """
@@ -47,6 +49,7 @@ class Cell:
         "features",
         "unknown_features",
         "versions",
+        "engines",
         "unknown",
         "sources",
         "notes",
@@ -75,6 +78,7 @@ class Cell:
         features: tuple[str, ...] = (),
         unknown_features: tuple[str, ...] = (),
         versions: Mapping[str, str] | None = None,
+        engines: Mapping[str, str] | None = None,
         unknown: tuple[str, ...] = (),
         sources: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
@@ -82,7 +86,9 @@ class Cell:
     ) -> None:
         values: dict[str, Any] = dict(locals())
         for name in self.__slots__:
-            object.__setattr__(self, name, values[name])
+            value = values[name]
+            frozen = MappingProxyType(dict(value)) if isinstance(value, dict) else value
+            object.__setattr__(self, name, frozen)
 
     phase: str
     compute_capability: tuple[str, ...]
@@ -103,6 +109,7 @@ class Cell:
     features: tuple[str, ...]
     unknown_features: tuple[str, ...]
     versions: Mapping[str, str] | None
+    engines: Mapping[str, str] | None
     unknown: tuple[str, ...]
     sources: tuple[str, ...]
     notes: tuple[str, ...]
@@ -111,7 +118,16 @@ class Cell:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError("a Cell is frozen")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        plain = {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in fields.items()}
+        return _restored, (plain,)
+
     def pad_query_heads(self, heads: int) -> int:
         """The head count the kernel is called with: the smallest of `padded_to` that fits, or
         `heads` where the kernel takes it as it is."""
         return min((n for n in self.padded_to if n >= heads), default=heads)
+
+
+def _restored(fields: dict[str, Any]) -> Cell:
+    return Cell(**fields)

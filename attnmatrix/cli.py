@@ -1,4 +1,4 @@
-"""The command `attnmatrix`: explain, select and gen.
+"""The command `attnmatrix`: explain, select, gen, audit and import.
 
 Exit codes: 0 fine, 1 findings (none accepts, files differ), 2 broken (bad usage, unreadable input).
 """
@@ -9,6 +9,8 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
+
+from . import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="attnmatrix", description="What each attention backend supports, and why not the rest."
     )
+    parser.add_argument("--version", action="version", version=f"attnmatrix {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     explain = commands.add_parser(
         "explain",
@@ -65,7 +68,39 @@ def _parser() -> argparse.ArgumentParser:
     gen.add_argument("--out", metavar="DIR", help="default: the folder of the source")
     gen.add_argument("--check", action="store_true", help="write nothing; print a diff")
     gen.set_defaults(run=_gen)
+    _add_audit(commands)
     return parser
+
+
+def _add_audit(commands: Any) -> None:
+    audit = commands.add_parser(
+        "audit",
+        help="compare with what an engine release declares",
+        description="What an engine release declares of its attention backends, against the "
+        "matrix; or, of two releases, what changed. The release's own declarations run in a "
+        "separate process with a time limit; nothing of it or its libraries need be installed. "
+        "Exit code 0 if they agree, 1 if they differ, 2 if a release cannot be read.",
+    )
+    audit.add_argument("engine", choices=["vllm"], metavar="ENGINE", help="vllm")
+    audit.add_argument("release", metavar="RELEASE", help="a wheel, a folder, or installed")
+    audit.add_argument("later", metavar="LATER", nargs="?", help="a release to compare it with")
+    form = audit.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=["text", "json", "github"], default="text")
+    form.add_argument("--json", dest="format", action="store_const", const="json")
+    audit.set_defaults(run=_audit)
+    draft = commands.add_parser(
+        "import",
+        help="draft YAML entries for an engine's backends that the matrix lacks",
+        description="Prints YAML entries for the backends of a release that the matrix lacks. "
+        "Exit code 0, or 2 if the release cannot be read.",
+    )
+    draft.add_argument("engine", choices=["vllm"], metavar="ENGINE", help="vllm")
+    draft.add_argument("release", metavar="RELEASE", help="a wheel, a folder, or installed")
+    draft.set_defaults(run=_import)
+    for parser in (audit, draft):
+        parser.add_argument(
+            "--time-limit", type=float, default=60.0, metavar="S", help="seconds, by default 60"
+        )
 
 
 def _add_request(parser: argparse.ArgumentParser) -> None:
@@ -113,10 +148,14 @@ def _request(arguments: argparse.Namespace) -> Request:
         from .libraries import installed_libraries
 
         libraries.update(installed_libraries())
+    named: set[str] = set()
     for text in arguments.library:
         name, separator, version = text.partition("==")
         if not separator or not name.strip() or not version.strip():
             raise _Usage(f"--library: {text!r} is not DIST==VERSION, such as vllm==0.33.0")
+        if name.strip() in named:
+            raise _Usage(f"--library: {name.strip()} is named twice: name one version")
+        named.add(name.strip())
         libraries[name.strip()] = version.strip()
     try:
         return Request(
@@ -192,6 +231,19 @@ def _gen(arguments: argparse.Namespace) -> int:
     return generate(arguments.source, arguments.out, check=arguments.check)
 
 
+def _audit(arguments: argparse.Namespace) -> int:
+    from .audit.command import audit
+
+    releases = [arguments.release, *([arguments.later] if arguments.later else [])]
+    return audit(arguments.engine, releases, arguments.format, arguments.time_limit)
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from .audit.command import import_
+
+    return import_(arguments.engine, arguments.release, arguments.time_limit)
+
+
 def _verdict_text(verdict: Verdict) -> str:
     lines = [f"{verdict.backend.name}: {verdict.status}"]
     lines += [f"  - {reason.message}" for reason in verdict.reasons]
@@ -210,7 +262,9 @@ def _verdict_text(verdict: Verdict) -> str:
             lines.append(f"  query heads: {asked_heads}, padded to {verdict.padded_query_heads}")
         evidence = verdict.evidence
         if evidence is not None:
-            lines.append(f"  evidence: {evidence['status']} ({len(evidence['sources'])} sources)")
+            first, more = evidence["sources"][:1], len(evidence["sources"]) - 1
+            shown = f": {first[0]}" + (f" and {more} more" if more else "") if first else ""
+            lines.append(f"  evidence: {evidence['status']}{shown}")
     lines += [f"  note: {note}" for note in verdict.notes]
     return "\n".join(lines)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 from .capability import NO_GPU, Capability, parse_capability
 from .errors import RequestError
+from .libraries import BUILT_IN
 from .spelling import did_you_mean
 
+_VENDOR = r"(?:(?:nvidia|geforce|tesla|amd)\s)*"
 _NOISE = re.compile(r"nvidia|geforce|tesla|amd|[\s_-]+", re.IGNORECASE)
 
 
@@ -16,25 +19,33 @@ def fold(name: str) -> str:
     return _NOISE.sub("", name).casefold()
 
 
-def gpu_names() -> tuple[str, ...]:
+def gpu_names(matrix: str = BUILT_IN) -> tuple[str, ...]:
     """Every GPU name of the matrix, in its order."""
-    from .generated.gpus import GPUS
-
-    return tuple(GPUS)
+    return tuple(_gpus(matrix))
 
 
-def gpu_capability(name: str) -> tuple[str, Capability]:
+def _gpus(matrix: str) -> dict[str, str]:
+    """The built-in names, and those of another repository's matrix, which come first."""
+    built_in: dict[str, str] = import_module(f"{BUILT_IN}.gpus").GPUS
+    if matrix == BUILT_IN:
+        return built_in
+    own: dict[str, str] = import_module(f"{matrix}.gpus").GPUS
+    return {**own, **{k: v for k, v in built_in.items() if fold(k) not in map(fold, own)}}
+
+
+def gpu_capability(name: str, matrix: str = BUILT_IN) -> tuple[str, Capability]:
     """The matrix's spelling of a GPU name and its compute capability; 'none' is a machine without.
 
     Case, spaces, hyphens and a vendor's name do not matter, nor does what follows the model
     ('NVIDIA H100 80GB HBM3' is an H100). Raises RequestError for an unknown name, with the known.
     """
-    from .generated.gpus import GPUS
-
+    if not isinstance(name, str):
+        raise RequestError("gpu", f"{name!r} is not a name, such as 'H200'")
     wanted = fold(name)
     if wanted in ("none", "cpu"):
         return "none", NO_GPU
-    folded = {fold(known): known for known in GPUS}
+    gpus = _gpus(matrix)
+    folded = {fold(known): known for known in gpus}
     found = folded.get(wanted)
     if found is None:
         # The longest known name that the typed one begins with, at a word's end: a driver
@@ -42,14 +53,14 @@ def gpu_capability(name: str) -> tuple[str, Capability]:
         words = " ".join(re.split(r"[\s_-]+", name.strip()))
         starts = [
             known
-            for known in GPUS
-            if re.match(rf"(?:\S+\s)*?{re.escape(known)}(?:\s|$)", words, re.IGNORECASE)
+            for known in gpus
+            if re.match(rf"{_VENDOR}{re.escape(known)}(?:\s|$)", words, re.IGNORECASE)
         ]
         found = max(starts, key=len, default=None)
     if found is None:
         raise RequestError(
             "gpu",
-            f"{name!r} is not in the matrix{did_you_mean(name, GPUS)}; known: {', '.join(GPUS)}; "
+            f"{name!r} is not in the matrix{did_you_mean(name, gpus)}; known: {', '.join(gpus)}; "
             "for another, pass its compute capability",
         )
-    return found, parse_capability(GPUS[found])
+    return found, parse_capability(gpus[found])

@@ -8,7 +8,7 @@ remember cannot go stale.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from .capability import Capability, CapabilityPattern, matches_any
 from .cell import UNKNOWN, Cell
@@ -61,7 +61,7 @@ class Index:
         self.shift = len(cells)
         self.sure = (1 << self.shift) - 1
         self.possible = self.sure << self.shift
-        self._versions = [_compile_versions(cell) for cell in cells]
+        self._versions = [(_compiled(cell.engines), _compiled(cell.versions)) for cell in cells]
         sinks = [_feature_state(cell, "attention_sink") for cell in cells]
         decide: dict[str, Callable[[Cell, Any], bool | None]] = {
             "phase": lambda cell, value: cell.phase == value,
@@ -130,7 +130,7 @@ class Index:
             found.append(bits)
         return tuple(found)
 
-    def further(self, request: Request) -> list[tuple[str, Any, int]]:
+    def further(self, request: Request) -> tuple[tuple[str, Any, int], ...]:
         """Field, value and bits of what a request names beside FIELDS.
 
         A cell whose kernel comes from none of the named distributions is not judged by them.
@@ -140,9 +140,9 @@ class Index:
         ]
         libraries = request.libraries
         if libraries:
-            bits = self._bits(_library_answer(accepted, libraries) for accepted in self._versions)
+            bits = self._bits(_library_answer(*accepted, libraries) for accepted in self._versions)
             found.append(("libraries", libraries, bits))
-        return found
+        return tuple(found)
 
     def members(self, bits: int) -> list[Cell]:
         """The cells that `bits` holds, surely or possibly, in their order."""
@@ -152,7 +152,9 @@ class Index:
 
 def _axis(name: str) -> Callable[[Cell, Any], bool | None]:
     def decide(cell: Cell, value: Any) -> bool | None:
-        return None if name in cell.unknown else value in getattr(cell, name)
+        if value not in getattr(cell, name):
+            return False  # outside the backend's own claim
+        return None if name in cell.unknown else True
 
     return decide
 
@@ -163,32 +165,39 @@ def _feature_state(cell: Cell, feature: str) -> bool | None:
     return feature in cell.features
 
 
-def _compile_versions(cell: Cell) -> dict[str, Specifier | str]:
+def _compiled(versions: Mapping[str, str] | None) -> dict[str, Specifier | str]:
     return {
         name: text if text in ("any", "none", UNKNOWN) else Specifier(text)
-        for name, text in (cell.versions or {}).items()
+        for name, text in (versions or {}).items()
     }
 
 
 def _library_answer(
-    versions: dict[str, Specifier | str], libraries: tuple[tuple[str, Version | Absent], ...]
+    engines: dict[str, Specifier | str],
+    versions: dict[str, Specifier | str],
+    libraries: tuple[tuple[str, Version | Absent], ...],
 ) -> bool | None:
-    answer: bool | None = True
+    """Whether every named engine has the backend, and one named distribution has the kernel."""
+    has_backend: bool | None = True
+    answers: list[bool | None] = []
     for name, version in libraries:
-        accepted = versions.get(name)
-        if accepted is None:
-            continue
-        if isinstance(version, Absent) or accepted == "none":
-            answer = False if answer is True else answer
-        elif isinstance(accepted, str):
-            if accepted == "any":
-                return True
-            answer = None
-        elif accepted.contains(version):
-            return True
-        else:
-            answer = False if answer is True else answer
-    return answer
+        if name in engines:
+            answer = version_answer(engines[name], version)
+            has_backend = False if answer is False else answer and has_backend
+        if name in versions:
+            answers.append(version_answer(versions[name], version))
+    if has_backend is False or not answers or True in answers:
+        return has_backend
+    return None if None in answers else False
+
+
+def version_answer(accepted: Specifier | str, version: Version | Absent) -> bool | None:
+    """Whether a distribution's version is accepted; None where nobody knows."""
+    if isinstance(version, Absent) or accepted == "none":
+        return False
+    if isinstance(accepted, str):
+        return True if accepted == "any" else None
+    return accepted.contains(version)
 
 
 def describe_ints(sets: Iterable[IntSet]) -> tuple[int | str, ...]:

@@ -12,9 +12,20 @@ class Multiples:
     __slots__ = ("base", "minimum", "maximum")
 
     def __init__(self, base: int = 1, minimum: int = 1, maximum: int | None = None) -> None:
-        self.base = base
-        self.minimum = minimum
-        self.maximum = maximum
+        put = object.__setattr__
+        put(self, "base", base)
+        put(self, "minimum", minimum)
+        put(self, "maximum", maximum)
+
+    base: int
+    minimum: int
+    maximum: int | None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("Multiples are frozen")
+
+    def __reduce__(self) -> tuple[type[Multiples], tuple[int, int, int | None]]:
+        return Multiples, (self.base, self.minimum, self.maximum)
 
     def __contains__(self, value: int) -> bool:
         return (
@@ -53,20 +64,39 @@ class Multiples:
         return self.base, self.first, top
 
     def __str__(self) -> str:
-        text = "any" if self.base == 1 else f"multiple of {self.base}"
+        if self.base == 1 and self.maximum is not None:
+            return f"{self.first} to {self.maximum}"
+        words = ["any" if self.base == 1 else f"multiples of {self.base}"]
         if self.first > self.base:
-            text += f" from {self.first}"
-        return text if self.maximum is None else f"{text} up to {self.maximum}"
+            words.append(f"from {self.first}")
+        if self.maximum is not None:
+            words.append(f"up to {self.maximum}")
+        return " ".join(words)
 
 
 class IntSet:
-    """A union of single values and Multiples. Immutable."""
+    """A union of single values and Multiples; runs that touch are joined. Frozen."""
 
     __slots__ = ("values", "multiples")
 
     def __init__(self, values: Iterable[int] = (), multiples: Iterable[Multiples] = ()) -> None:
-        self.multiples = tuple(dict.fromkeys(m for m in multiples if not m.empty))
-        self.values = tuple(sorted({v for v in values if not any(v in m for m in self.multiples)}))
+        singles = set(values)
+        runs: list[Multiples] = []
+        for run in sorted(multiples, key=lambda m: (m.base, m.first)):
+            if not run.empty:
+                _add(run, runs, singles)
+        values = sorted(v for v in singles if not any(v in m for m in runs))
+        object.__setattr__(self, "multiples", tuple(runs))
+        object.__setattr__(self, "values", tuple(values))
+
+    values: tuple[int, ...]
+    multiples: tuple[Multiples, ...]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("an IntSet is frozen")
+
+    def __reduce__(self) -> tuple[type[IntSet], tuple[tuple[int, ...], tuple[Multiples, ...]]]:
+        return IntSet, (self.values, self.multiples)
 
     def __contains__(self, value: int) -> bool:
         return value in self.values or any(value in m for m in self.multiples)
@@ -113,10 +143,34 @@ class IntSet:
         return f"<IntSet {self}>"
 
 
+def _add(run: Multiples, runs: list[Multiples], singles: set[int]) -> None:
+    """Adds a run: joined to the last one if they touch, and to the single values next to it."""
+    first, last, base = run.first, run.maximum, run.base
+    if runs and runs[-1].base == base:
+        before = runs[-1]
+        if before.maximum is None:
+            return
+        if first <= before.maximum // base * base + base:
+            runs.pop()
+            first = before.first
+            last = None if last is None else max(last, before.maximum)
+    while first > base and first - base in singles:
+        first -= base
+    while last is not None and last // base * base + base in singles:
+        last = last // base * base + base
+    if first == last:
+        singles.add(first)
+    else:
+        runs.append(Multiples(base, first, last))
+
+
+_MANY = 100_000
+
+
 def _covered(run: Multiples, other: IntSet) -> bool:
     if any(run.meet(m) == run for m in other.multiples):
         return True
-    if run.maximum is None:
+    if run.maximum is None or (run.maximum - run.first) // run.base > _MANY:
         return False
     return all(value in other for value in range(run.first, run.maximum + 1, run.base))
 

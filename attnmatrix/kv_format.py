@@ -21,8 +21,37 @@ BITS = {
 PER_TENSOR = "per_tensor"
 """`scaled_by` of a part whose one float32 scale is kept beside the cache, not in it."""
 
+SCALED_DTYPES = ("float4_e2m1fn", "float8_e4m3fn", "float8_e5m2")
+"""What a part whose scales lie in the cache may store."""
 
-class Part:
+SCALE_DTYPES = ("float32", "float8_e8m0fnu", "float8_e4m3fn")
+"""What such scales may be stored as."""
+
+
+class _Frozen:
+    """Attributes are set once, so that everybody can share an entry. All equal is equal."""
+
+    __slots__ = ()
+    name: str
+
+    def __setattr__(self, field: str, value: object) -> None:
+        if hasattr(self, field):  # unset while __init__, a copy or an unpickling fills it
+            raise AttributeError(f"{field} of {self!r} cannot be set: entries never change")
+        object.__setattr__(self, field, value)
+
+    def __delattr__(self, field: str) -> None:
+        raise AttributeError(f"{field} of {self!r} cannot be deleted: entries never change")
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, field) == getattr(other, field) for field in self.__slots__)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class Part(_Frozen):
     """Consecutive elements of one dtype in a token's data row or scale row.
 
     `scaled_by` names the part that holds this part's scales, one for `group` consecutive
@@ -70,15 +99,19 @@ class Part:
         """Stored size in bytes."""
         return self.count * BITS[self.dtype] // 8
 
+    def __repr__(self) -> str:
+        return f"<Part {self.name}: {self.count} {self.dtype}>"
 
-class KVFormat:
+
+class KVFormat(_Frozen):
     """One token's record and its page.
 
     `data` and `scales` list the parts of a token's data row and scale row in stored order. With
     arrangement `token_by_token` a record is its data row followed by its scale row, and a page is
     its records; with `data_then_scales` a page holds every data row first, then every scale row.
     A page is rounded up to a multiple of `round_up_to` bytes. `head_size` counts semantic elements
-    (the width of what a query is multiplied with), never bytes.
+    (the width of what a query is multiplied with), never bytes. A format never changes; two that
+    are alike in everything are equal.
     """
 
     __slots__ = (
@@ -112,12 +145,12 @@ class KVFormat:
         self.title = title
         self.head_size = head_size
         self.bytes_per_token = bytes_per_token
-        self.data = data
-        self.scales = scales
+        self.data = tuple(data)
+        self.scales = tuple(scales)
         self.arrangement = arrangement
         self.round_up_to = round_up_to
-        self.notes = notes
-        self.sources = sources
+        self.notes = tuple(notes)
+        self.sources = tuple(sources)
 
     @property
     def parts(self) -> tuple[Part, ...]:

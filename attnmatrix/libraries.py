@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from importlib import import_module
+
+BUILT_IN = "attnmatrix.generated"
+"""The package of the built-in matrix; another repository's is named in its place."""
 
 
 class Absent:
@@ -13,6 +16,12 @@ class Absent:
 
     def __init__(self, reason: str = "not installed") -> None:
         self.reason = reason
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Absent) and self.reason == other.reason
+
+    def __hash__(self) -> int:
+        return hash((Absent, self.reason))
 
     def __str__(self) -> str:
         return self.reason
@@ -26,20 +35,19 @@ def normalize(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
-@lru_cache(maxsize=1)
-def known_distributions() -> frozenset[str]:
-    """Every distribution that ships a kernel library of the matrix."""
-    from .generated.libraries import LIBRARIES
+def known_distributions(matrix: str = BUILT_IN) -> frozenset[str]:
+    """Every distribution that ships a kernel library of the matrix, and every engine."""
+    libraries = import_module(f"{matrix}.libraries").LIBRARIES
+    providers = (name for library in libraries.values() for name in library["providers"])
+    return frozenset((*providers, *import_module(f"{matrix}.engines").ENGINES))
 
-    return frozenset(name for library in LIBRARIES.values() for name in library["providers"])
 
-
-def installed_libraries() -> dict[str, str | Absent]:
+def installed_libraries(matrix: str = BUILT_IN) -> dict[str, str | Absent]:
     """The version of each known distribution on this machine, or Absent. Read anew at each call."""
     from importlib import metadata
 
     found: dict[str, str | Absent] = {}
-    for name in sorted(known_distributions()):
+    for name in sorted(known_distributions(matrix)):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .capability import format_capability
+from .capability import Capability, CapabilityPattern, format_capability
 from .cell import Cell
-from .index import describe_ints
+from .index import describe_ints, version_answer
 from .libraries import Absent
+from .request import DTYPE_SPELLINGS
 from .spelling import did_you_mean
 from .versions import Specifier, Version
 
@@ -24,6 +25,9 @@ _AXES = {
     "query_heads": "query_heads",
     "topk": "topk",
 }
+
+_NAMES = {*DTYPE_SPELLINGS.values(), "fp8_e5m2", "nvfp4", "nvfp4_ds_mla", "fp8_ds_mla", "fp8_inc"}
+"""Dtypes and KV-cache dtypes that are no misspelling of another."""
 
 _WORDS = {
     "compute_capability": ("compute capability", "", "use such a GPU, or another backend"),
@@ -50,13 +54,18 @@ def accepted_values(field: str, value: Any, near: list[Cell]) -> tuple[Any, ...]
     if field == "kv_cache_dtype":
         return _union(cell.spellings for cell in near)
     if field == "compute_capability":
-        return _union(cell.compute_capability for cell in near)
+        return _union(map(_capability_texts, near))
     if field == "libraries":
         return _union(_version_texts(cell) for cell in near)
-    known = [cell for cell in near if _AXES[field] not in cell.unknown]
     if field == "dtype":
-        return _union(cell.dtypes for cell in known)
-    return describe_ints(getattr(cell, _AXES[field]) for cell in known)
+        return _union(cell.dtypes for cell in near)
+    return describe_ints(getattr(cell, _AXES[field]) for cell in near)
+
+
+def _capability_texts(cell: Cell) -> Iterable[str]:
+    less = ", ".join(cell.except_capability)
+    for text in cell.compute_capability:
+        yield f"{text} less {less}" if less else text
 
 
 def _union(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
@@ -64,9 +73,10 @@ def _union(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
 
 
 def _version_texts(cell: Cell) -> Iterable[str]:
-    for name, accepted in (cell.versions or {}).items():
-        if accepted not in ("none", "unknown"):
-            yield name if accepted == "any" else f"{name}{accepted}"
+    for versions in (cell.engines, cell.versions):
+        for name, accepted in (versions or {}).items():
+            if accepted not in ("none", "unknown"):
+                yield name if accepted == "any" else f"{name}{accepted}"
 
 
 def shown_value(field: str, value: Any) -> Any:
@@ -82,8 +92,11 @@ def _library_text(name: str, version: Version | Absent) -> str:
     return f"{name}=={version.text}" if isinstance(version, Version) else f"{name} ({version})"
 
 
-def unknown_message(field: str, value: Any, request: Request) -> str:
+def unknown_message(field: str, value: Any, near: list[Cell], request: Request) -> str:
     """One line on a field that nobody has established."""
+    if field == "libraries":
+        known = {n for c in near for versions in (c.engines, c.versions) for n in versions or ()}
+        value = tuple(pair for pair in value if pair[0] in known)
     return f"{_subject(field, value, request)}: nobody has established whether it works"
 
 
@@ -97,7 +110,7 @@ def reason_message(field: str, value: Any, near: list[Cell], name: str, request:
     if field == "sink":
         return "attention sinks are not supported: use a backend that takes one"
     if field == "libraries":
-        return _library_message(value, near)
+        return _library_message(value, near, name)
     known = ", ".join(map(str, accepted)) or "none"
     if field == "features":
         return f"feature {value} is not supported; supported: {known}"
@@ -105,13 +118,27 @@ def reason_message(field: str, value: Any, near: list[Cell], name: str, request:
     if field == "topk" and not accepted:
         return f"top-k {value} is not supported: the kernel is dense and takes no indices"
     where = ""
-    if field not in ("compute_capability", "phase") and request.compute_capability is not None:
-        where = f" on compute capability {format_capability(request.compute_capability)}"
-    hint = did_you_mean(value, accepted) if field in ("kv_cache_dtype", "dtype") else ""
+    gpu = request.compute_capability
+    if field not in ("compute_capability", "phase") and gpu is not None and _run_on(near, gpu):
+        where = f" on compute capability {format_capability(gpu)}"
+    hint = _hint(value, accepted) if field in ("kv_cache_dtype", "dtype") else ""
     return (
         f"{_subject(field, value, request)} is not supported{where}{hint}; "
         f"accepted: {known}{unit if accepted and isinstance(accepted[-1], int) else ''}; {advice}"
     )
+
+
+def _run_on(near: list[Cell], gpu: Capability) -> bool:
+    """Whether some of the cells are for this GPU; else what they accept says nothing of it."""
+    return any(CapabilityPattern(t).matches(gpu) for cell in near for t in cell.compute_capability)
+
+
+def _hint(value: str, accepted: tuple[Any, ...]) -> str:
+    """The nearest accepted spelling, unless the value is a name of its own."""
+    spelled = DTYPE_SPELLINGS.get(value.lower())
+    if spelled in accepted:
+        return f" (did you mean {spelled!r}?)"
+    return "" if value in _NAMES else did_you_mean(value, accepted)
 
 
 def _subject(field: str, value: Any, request: Request) -> str:
@@ -128,27 +155,61 @@ def _subject(field: str, value: Any, request: Request) -> str:
     return f"{what} {value}"
 
 
-def _library_message(libraries: tuple[tuple[str, Version | Absent], ...], near: list[Cell]) -> str:
+def _library_message(
+    libraries: tuple[tuple[str, Version | Absent], ...], near: list[Cell], backend: str
+) -> str:
     parts = []
     for name, version in libraries:
-        accepted = list(
-            dict.fromkeys(c.versions[name] for c in near if c.versions and name in c.versions)
-        )
-        if not accepted:
-            continue
-        needs = " or ".join("any version" if text == "any" else text for text in accepted)
-        if isinstance(version, Absent):
-            parts.append(f"{name} {version}: install {name} ({needs})")
-        elif set(accepted) == {"none"}:
-            parts.append(f"{name} does not ship this kernel")
-        else:
-            word = "too old" if _too_old(version, accepted) else "not supported"
-            parts.append(f"{name} is {word} (has {version.text}, needs {needs})")
+        for what, versions in ((backend, "engines"), ("this kernel", "versions")):
+            listed = [getattr(cell, versions) or {} for cell in near]
+            accepted = list(dict.fromkeys(each[name] for each in listed if name in each))
+            if accepted and not any(_takes(text, version) for text in accepted):
+                parts.append(_version_message(name, version, accepted, what))
+                break
     others = [text for cell in near for text in _version_texts(cell)]
     named = {name for name, _ in libraries}
     rest = [t for t in dict.fromkeys(others) if not any(t.startswith(name) for name in named)]
-    also = f"; also in {', '.join(rest)}" if rest else ""
-    return "; ".join(parts) + also
+    return "; ".join(parts) + (f"; also in {', '.join(rest)}" if rest else "")
+
+
+def _takes(text: str, version: Version | Absent) -> bool:
+    known = text if text in ("any", "none", "unknown") else Specifier(text)
+    return version_answer(known, version) is True
+
+
+def _version_message(name: str, version: Version | Absent, accepted: list[str], what: str) -> str:
+    if set(accepted) == {"none"}:
+        return f"{name} does not ship {what}"
+    needs = " or ".join(_simplified(accepted))
+    if isinstance(version, Absent):
+        cure = f"install {name}" if version.reason == "not installed" else f"repair {name}"
+        return f"{name} {version}: {cure} ({needs})"
+    word = "too old" if _too_old(version, accepted) else "not supported"
+    return f"{name} is {word} (has {version.text}, needs {needs}) for {what}"
+
+
+def _simplified(accepted: list[str]) -> list[str]:
+    """Specifiers in words; adjoining ranges such as >=1,<2 and >=2 as one."""
+    words = {"any": "any version", "unknown": "which version is not established"}
+    ranges: list[tuple[Version, Version | None]] = []
+    kept = [words.get(text, text) for text in accepted if text in words]
+    for text in accepted:
+        if text in ("any", "none", "unknown"):
+            continue
+        clauses = {op: bound for op, bound, wildcard in Specifier(text).clauses if not wildcard}
+        if set(clauses) <= {">=", "<"} and ">=" in clauses:
+            ranges.append((clauses[">="], clauses.get("<")))
+        else:
+            kept.append(text)
+    ranges.sort(key=lambda pair: pair[0].key)
+    joined: list[tuple[Version, Version | None]] = []
+    for low, high in ranges:
+        if joined and (end := joined[-1][1]) is not None and low.key <= end.key:
+            joined[-1] = (joined[-1][0], high)
+        elif not joined or joined[-1][1] is not None:
+            joined.append((low, high))
+    texts = [f">={low.text}" + (f",<{high.text}" if high else "") for low, high in joined]
+    return [*texts, *kept]
 
 
 def _too_old(version: Version, accepted: list[str]) -> bool:

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from .capability import Capability, parse_capability
 from .errors import RequestError
+from .libraries import BUILT_IN, Absent, known_distributions, normalize
 from .spelling import did_you_mean
 from .versions import Version, parse_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from .libraries import Absent
 
 DTYPE_SPELLINGS = {
     "half": "float16",
@@ -45,7 +44,8 @@ class Request:
     torch.bfloat16. kv_cache_dtype: what the user types, aliases unresolved. head_size: elements.
     block_size: tokens. query_heads: heads on one GPU. topk: indices a query selects.
     phase: 'decode' unless named. features: names out of FEATURES. libraries: version by
-    distribution, such as {'vllm': '0.33.0'}, or an Absent that says why there is none.
+    distribution, such as {'vllm': '0.33.0'}, or an Absent that says why there is none. matrix: the
+    package of generated modules that knows the GPU names and distributions.
 
     Raises RequestError, which names the field and what it accepts.
     """
@@ -99,12 +99,13 @@ class Request:
         phase: str = "decode",
         features: Iterable[str] = (),
         libraries: Mapping[str, str | Absent] | None = None,
+        matrix: str = BUILT_IN,
     ) -> None:
         put = object.__setattr__
         put(self, "gpu", None)
-        put(self, "compute_capability", self._capability(compute_capability, gpu))
+        put(self, "compute_capability", self._capability(compute_capability, gpu, matrix))
         put(self, "dtype", None if dtype is None else _dtype_name(dtype))
-        if kv_cache_dtype is not None and not isinstance(kv_cache_dtype, str):
+        if kv_cache_dtype is not None and not (isinstance(kv_cache_dtype, str) and kv_cache_dtype):
             raise RequestError(
                 "kv_cache_dtype", f"{kv_cache_dtype!r} is not a name, such as 'auto'"
             )
@@ -127,9 +128,11 @@ class Request:
             raise RequestError("phase", f"{phase!r} is not one of {', '.join(PHASES)}{hint}")
         put(self, "phase", phase)
         put(self, "features", _feature_names(features))
-        put(self, "libraries", _library_versions(libraries or {}))
+        put(self, "libraries", _library_versions(libraries or {}, matrix))
 
-    def _capability(self, compute_capability: Any, gpu: str | None) -> Capability | None:
+    def _capability(
+        self, compute_capability: Any, gpu: str | None, matrix: str
+    ) -> Capability | None:
         named: Capability | None = None
         if compute_capability is not None:
             try:
@@ -140,7 +143,7 @@ class Request:
             return named
         from .gpus import gpu_capability
 
-        name, capability = gpu_capability(gpu)
+        name, capability = gpu_capability(gpu, matrix)
         if named is not None and named != capability:
             raise RequestError(
                 "compute_capability",
@@ -165,6 +168,9 @@ class Request:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Request is frozen; use replace({name}=...)")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (tuple(getattr(self, name) for name in self.__slots__),)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Request) and self._key() == other._key()
 
@@ -172,8 +178,7 @@ class Request:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        libraries = tuple((name, str(getattr(v, "text", v))) for name, v in self.libraries)
-        return (*(getattr(self, name) for name in self.__slots__[:-1]), libraries)
+        return tuple(getattr(self, name) for name in self.__slots__)
 
     def __repr__(self) -> str:
         shown = [
@@ -184,13 +189,35 @@ class Request:
         return f"Request({', '.join(shown)})"
 
 
+def asked(request: Request | None, fields: Mapping[str, Any]) -> Request:
+    """The request that a caller passed whole, or by its fields. Raises TypeError for both."""
+    if request is None:
+        return Request(**fields)
+    if fields:
+        raise TypeError(f"pass a Request or its fields ({', '.join(fields)}), not both")
+    return request
+
+
+def _restored(values: tuple[Any, ...]) -> Request:
+    """A copied or unpickled request; its values were checked when it was made."""
+    request = Request()
+    for name, value in zip(Request.__slots__, values, strict=True):
+        object.__setattr__(request, name, value)
+    return request
+
+
 def _dtype_name(dtype: Any) -> str:
     name = str(dtype).removeprefix("torch.")
+    if not name.isidentifier():
+        raise RequestError("dtype", f"{name!r} is not a name, such as 'bfloat16'")
     return DTYPE_SPELLINGS.get(name.lower(), name)
 
 
 def _feature_names(features: Iterable[str]) -> tuple[str, ...]:
-    names = (features,) if isinstance(features, str) else tuple(features)
+    try:
+        names = (features,) if isinstance(features, str) else tuple(features)
+    except TypeError:
+        raise RequestError("features", f"{features!r} is not a list of names") from None
     for name in names:
         if name not in FEATURES:
             hint = did_you_mean(str(name), FEATURES)
@@ -199,16 +226,20 @@ def _feature_names(features: Iterable[str]) -> tuple[str, ...]:
 
 
 def _library_versions(
-    libraries: Mapping[str, str | Absent],
+    libraries: Mapping[str, str | Absent], matrix: str
 ) -> tuple[tuple[str, Version | Absent], ...]:
     if not libraries:
         return ()
-    from .libraries import Absent, known_distributions, normalize
-
-    known = known_distributions()
+    if not hasattr(libraries, "items"):
+        raise RequestError(
+            "libraries", f"{libraries!r} is not a mapping, such as {{'vllm': '0.33.0'}}"
+        )
+    known = known_distributions(matrix)
     found: list[tuple[str, Version | Absent]] = []
     for name, version in libraries.items():
-        distribution = normalize(name)
+        distribution = normalize(str(name))
+        if distribution in dict(found):
+            raise RequestError("libraries", f"{distribution} is named twice: name one version")
         if distribution not in known:
             raise RequestError(
                 "libraries",

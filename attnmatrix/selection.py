@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from importlib import import_module
 
 from .backend import Backend
 from .capability import Capability, CapabilityPattern, matches_any
 from .intset import IntSet
+from .libraries import BUILT_IN
 from .registry import backend_names, get_backend
-from .request import Request
+from .request import Request, asked
 from .verdict import Verdict
 from .verdict import judge as _judge
 
@@ -24,8 +26,9 @@ def judge(backend: str | type[Backend], request: Request | None = None, **fields
     Raises UnknownName for a backend that the matrix does not hold, RequestError for an unreadable
     request.
     """
-    found = get_backend(backend) if isinstance(backend, str) else backend
-    return _judge(found, request if request is not None else Request(**fields))
+    if isinstance(backend, str):
+        backend = get_backend(backend, fields.get("matrix", BUILT_IN))
+    return backend.judge(request, **fields)
 
 
 def explain(
@@ -34,8 +37,14 @@ def explain(
     **fields: Any,
 ) -> list[Verdict]:
     """The verdicts of the named backends (None: of all, by name), each with every reason."""
-    asked = request if request is not None else Request(**fields)
-    return [judge(backend, asked) for backend in (backends or backend_names())]
+    matrix = fields.get("matrix", BUILT_IN)
+    wanted = asked(request, fields)
+    if backends is None:
+        backends = backend_names(matrix)
+    elif isinstance(backends, str):
+        backends = [backends]
+    found = [get_backend(b, matrix) if isinstance(b, str) else b for b in backends]
+    return [_judge(backend, wanted) for backend in found]
 
 
 class Rule:
@@ -68,22 +77,19 @@ class Rule:
                 return False
         return answer
 
-    @property
-    def backends(self) -> tuple[type[Backend], ...]:
+    def backends(self, matrix: str = BUILT_IN) -> tuple[type[Backend], ...]:
         """The classes of `order`, loaded at first use."""
         if self._backends is None:
-            self._backends = tuple(get_backend(name) for name in self.order)
+            self._backends = tuple(get_backend(name, matrix) for name in self.order)
         return self._backends
 
 
 @lru_cache(maxsize=512)
-def _rules_for(capability: Capability | None) -> tuple[tuple[Rule, bool], ...]:
+def _rules_for(capability: Capability | None, matrix: str) -> tuple[tuple[Rule, bool], ...]:
     """The priorities that a GPU does not contradict, and whether it is named where they ask."""
-    from .generated.priorities import PRIORITIES
-
     return tuple(
         (rule, capability is not None or not rule.patterns)
-        for rule in PRIORITIES
+        for rule in import_module(f"{matrix}.priorities").PRIORITIES
         if capability is None or not rule.patterns or matches_any(rule.patterns, capability)
     )
 
@@ -115,23 +121,24 @@ def select(request: Request | None = None, **fields: Any) -> Selection:
     the first that the request does not contradict; failing that all backends by name. Every
     candidate is judged: those behind the selected one show what else would run.
     """
-    asked = request if request is not None else Request(**fields)
-    candidates = tuple([_judge(backend, asked) for backend in candidate_backends(asked)])
+    matrix = fields.get("matrix", BUILT_IN)
+    wanted = asked(request, fields)
+    candidates = tuple([_judge(b, wanted) for b in candidate_backends(wanted, matrix)])
     for verdict in candidates:
         if verdict.status == "supported":
             return Selection(verdict.backend, candidates)
     return Selection(None, candidates)
 
 
-def candidate_backends(request: Request) -> tuple[type[Backend], ...]:
+def candidate_backends(request: Request, matrix: str = BUILT_IN) -> tuple[type[Backend], ...]:
     """The backends that `select` tries, in order."""
     possible: Rule | None = None
-    for rule, named in _rules_for(request.compute_capability):
+    for rule, named in _rules_for(request.compute_capability, matrix):
         fits = rule.fits(request)
         if fits and named:
-            return rule.backends
+            return rule.backends(matrix)
         if fits is not False and possible is None:
             possible = rule
     if possible is not None:
-        return possible.backends
-    return tuple(get_backend(name) for name in backend_names())
+        return possible.backends(matrix)
+    return tuple(get_backend(name, matrix) for name in backend_names(matrix))

@@ -65,7 +65,7 @@ class Reason(_Fields):
         """What was wrong, what is accepted and what to do, in one line."""
         verdict = self.verdict
         if self.unknown:
-            return unknown_message(self.field, self.value, verdict.request)
+            return unknown_message(self.field, self.value, verdict.cells, verdict.request)
         return reason_message(
             self.field, self.value, verdict.cells, verdict.backend.name, verdict.request
         )
@@ -127,9 +127,19 @@ class Verdict(_Fields):
 
     @property
     def cells(self) -> list[Cell]:
-        """The cells that take the request, or of a refused one those that are nearest."""
-        bits = self._failing()[1] if self.status == UNSUPPORTED else self._bits
-        return self.backend.index().members(bits)
+        """The cells that take the request, or of a refused one those that are nearest.
+
+        Nearest cells agree on what they accept for each failing field but the last, so that any
+        accepted values go together.
+        """
+        if self.status != UNSUPPORTED:
+            return self.backend.index().members(self._bits)
+        failing, left = self._failing()
+        near = self.backend.index().members(left)
+        for field, _ in failing[:-1]:
+            wanted = accepted_values(field, None, near[:1])
+            near = [cell for cell in near if accepted_values(field, None, [cell]) == wanted]
+        return near
 
     def _failing(self) -> tuple[list[tuple[str, Any]], int]:
         """The fields that fail, and the nearest cells.

@@ -53,6 +53,15 @@ class Version:
         self.public = (self.epoch, _trim(self.release), *self._suffix())
         self.key = (*self.public, self.local)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Version) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"Version({self.text!r})"
+
     def _suffix(self) -> tuple[object, ...]:
         if self.pre is None and self.post is None and self.dev is not None:
             pre: tuple[object, ...] = _FIRST

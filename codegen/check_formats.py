@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attnmatrix.kv_format import BITS, PER_TENSOR
+from attnmatrix.kv_format import BITS, PER_TENSOR, SCALE_DTYPES, SCALED_DTYPES
 
 from .matrix import Matrix
 from .problems import Problem
@@ -36,6 +36,8 @@ def _findings(entry: KVFormat) -> Iterator[tuple[Path_, str]]:
     for row in ("data", "scales"):
         for i, part in enumerate(getattr(entry, row)):
             located.append(((row, i), part))
+            if part.part == PER_TENSOR:
+                yield (row, i, "part"), f"{PER_TENSOR} means a scale outside: no part's name"
             if part.part in parts:
                 yield (row, i, "part"), f"two parts are called {part.part}"
             parts[part.part] = part
@@ -50,8 +52,17 @@ def _findings(entry: KVFormat) -> Iterator[tuple[Path_, str]]:
     if elements != entry.head_size:
         named = " + ".join(f"{p.part} {p.count}" for p in values)
         yield ("head_size",), f"{entry.head_size} elements, but {named} = {elements}"
+    scaled: dict[str, str] = {}
     for path, part in located:
         yield from _part_findings(part, parts, path)
+        if part.part in scale_names:
+            yield from _scale_findings(part, path)
+            continue
+        yield from _value_findings(part, path)
+        if part.scaled_by in parts and part.dtype != "uint8":
+            other = scaled.setdefault(part.scaled_by, part.part)
+            if other != part.part:
+                yield (*path, "scaled_by"), f"{part.scaled_by} already scales {other}"
     if entry.page.arrangement == "data_then_scales" and not entry.scales:
         yield ("page", "arrangement"), "data_then_scales, but the format has no scale row"
 
@@ -73,7 +84,11 @@ def _part_findings(part: Part, parts: dict[str, Part], path: Path_) -> Iterator[
     scale = parts.get(part.scaled_by)
     if scale is None:
         yield (*path, "scaled_by"), f"there is no part {part.scaled_by!r}"
-    elif part.group is None:
+        return
+    if part.dtype not in (*SCALED_DTYPES, "uint8"):
+        accepted = ", ".join(SCALED_DTYPES)
+        yield (*path, "dtype"), f"{part.part} has scales for groups, which are for {accepted}"
+    if part.group is None:
         yield path, f"{part.part} is scaled by {scale.part}, but its group is missing"
     elif part.group * scale.count != part.count:
         yield (
@@ -81,6 +96,25 @@ def _part_findings(part: Part, parts: dict[str, Part], path: Path_) -> Iterator[
             f"{scale.count} scales of {part.group} elements are "
             f"{scale.count * part.group}, but {part.part} has {part.count}",
         )
+
+
+def _scale_findings(scale: Part, path: Path_) -> Iterator[tuple[Path_, str]]:
+    if scale.dtype not in SCALE_DTYPES:
+        accepted = ", ".join(SCALE_DTYPES)
+        yield (*path, "dtype"), f"{scale.part} holds scales, which are {accepted}"
+    if scale.scaled_by is not None:
+        yield (*path, "scaled_by"), f"{scale.part} holds scales, which nothing scales"
+
+
+def _value_findings(part: Part, path: Path_) -> Iterator[tuple[Path_, str]]:
+    if part.dtype == "float8_e8m0fnu":
+        yield (*path, "dtype"), f"{part.part} scales no part: float8_e8m0fnu is for scales"
+    if part.dtype == "uint8" and part.scaled_by is not None:
+        yield (*path, "scaled_by"), f"{part.part} is padding, which nothing scales"
+    if part.amax_floor is not None:
+        yield (*path, "amax_floor"), f"{part.part} scales no part: a floor is for scales"
+    if part.power_of_two:
+        yield (*path, "power_of_two"), f"{part.part} scales no part: rounding up is for scales"
 
 
 def names_say_what_is_stored(matrix: Matrix) -> Iterator[Problem]:

@@ -60,10 +60,12 @@ def names_lead_somewhere(matrix: Matrix) -> Iterator[Problem]:
             for key, target in variant.kv_cache_dtypes.items():
                 if isinstance(target, Stored):
                     where: Path_ = (*at, "kv_cache_dtypes", key)
+                    undescribed = ["none"] if variant.kernels.decode == "none" else []
                     for part in ("format", "extra_format"):
                         value = getattr(target, part)
                         if value is not None:
-                            yield from look("KV format", value, document.kv_formats, (*where, part))
+                            formats = [*document.kv_formats, *undescribed]
+                            yield from look("KV format", value, formats, (*where, part))
             prefill_format = variant.kernels.prefill_format
             if prefill_format is not None:
                 where = (*at, "kernels", "prefill_format")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attnmatrix.capability import NO_GPU, Capability, format_capability
 from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, IntSet, Multiples
 
-from .gpus import meet, meets
+from .gpus import meets, points
 from .scalars import MODEL_DTYPE
 from .schema import Backend, Document, Kernel, KVFormat, Padding, Row, Stored, Variant
 from .variants import claimed_dtypes, resolve, stored_dtypes
@@ -50,7 +51,7 @@ def variant_cells(
                 row,
                 name,
                 stored,
-                document.kv_formats[stored.format],
+                document.kv_formats.get(stored.format),
             )
             if cell is None:
                 continue
@@ -84,13 +85,15 @@ def _meeting(
     row: Row | None,
     name: str,
     stored: Stored,
-    kv_format: KVFormat,
+    kv_format: KVFormat | None,
 ) -> Cell | None:
     """What a variant's claim and one row have in common; None if nothing."""
     unknown: list[str] = []
     dtypes = tuple(claimed_dtypes(backend, variant))
     sizes = variant.head_sizes or backend.head_sizes
-    head_sizes = IntSet([kv_format.head_size])  # what the record holds is what a query meets
+    head_sizes = ANY  # what the record holds is what a query meets; none: nobody has described it
+    if kv_format is not None:
+        head_sizes = IntSet([kv_format.head_size])
     if isinstance(sizes, list):
         head_sizes &= IntSet(sizes)
     block_sizes = _known(variant.block_sizes, "block_sizes", unknown)
@@ -104,9 +107,9 @@ def _meeting(
             kernel=None,
             spellings=(),
             kv_cache_dtype=name,
-            kv_format=stored.format,
+            kv_format=stored.format if kv_format else None,
             extra_kv_format=stored.extra_format,
-            bytes_per_token=kv_format.bytes_per_token,
+            bytes_per_token=kv_format.bytes_per_token if kv_format else None,
             dtypes=dtypes,
             head_sizes=head_sizes,
             query_heads=heads,
@@ -114,11 +117,12 @@ def _meeting(
             block_sizes=block_sizes,
             page_size=variant.page_size,
             features=tuple(claimed),
+            engines=backend.engines or None,
             unknown=tuple(unknown),
             sources=tuple(backend.sources),
             notes=tuple(notes),
         )
-    capability = meets(variant.compute_capability, row.compute_capability)
+    takes, leaves = in_force(kernel, row, variant, stored.format)
     if row.dtypes == "unknown":
         unknown.append("dtypes")
     elif row.dtypes != "any":
@@ -134,23 +138,22 @@ def _meeting(
         block_sizes = IntSet()
     taken = _known(row.query_heads, "query_heads", unknown)
     if padded_to:
-        padded_to = tuple(n for n in padded_to if n in taken)
-        heads = IntSet(multiples=[Multiples(maximum=max(padded_to))]) if padded_to else IntSet()
+        heads, padded_to = _padded(padded_to, taken)
     else:
         heads &= taken
     topk = _known(row.topk, "topk", unknown)
-    if not (capability and dtypes and head_sizes and block_sizes and heads):
+    if not (takes and dtypes and head_sizes and block_sizes and heads):
         return None
     return Cell(
         phase=phase,
-        compute_capability=capability,
-        except_capability=_shadows(kernel, row, stored, capability),
+        compute_capability=takes,
+        except_capability=leaves,
         kernel=kernel_name,
         spellings=(),
         kv_cache_dtype=name,
-        kv_format=stored.format,
+        kv_format=stored.format if kv_format else None,
         extra_kv_format=stored.extra_format,
-        bytes_per_token=kv_format.bytes_per_token,
+        bytes_per_token=kv_format.bytes_per_token if kv_format else None,
         dtypes=dtypes,
         head_sizes=head_sizes,
         query_heads=heads,
@@ -161,6 +164,7 @@ def _meeting(
         features=tuple(f for f in claimed if f in row.features.known),
         unknown_features=tuple(f for f in claimed if f in row.features.unknown),
         versions=row.versions,
+        engines=backend.engines or None,
         unknown=tuple(dict.fromkeys(unknown)),
         sources=tuple(dict.fromkeys([*row.sources, *backend.sources])),
         notes=tuple(dict.fromkeys([*notes, *kernel.notes, *row.notes])),
@@ -183,19 +187,51 @@ def _claimed_heads(variant: Variant, unknown: list[str]) -> tuple[IntSet, tuple[
     return _known(claim, "query_heads", unknown), ()
 
 
-def _shadows(
-    kernel: Kernel, row: Row, stored: Stored, capability: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The GPUs on which a more specific row of the kernel answers in place of this one."""
-    found = []
-    for other in kernel.rows:
-        if other is row or not share_identity(row, other, stored.format):
-            continue
-        for pattern in other.compute_capability:
-            own = [p.specificity for p in row.compute_capability if meet(p.text, pattern.text)]
-            if own and pattern.specificity > max(own):
-                found.append(pattern.text)
-    return tuple(t for t in dict.fromkeys(found) if t not in capability)
+def _padded(counts: tuple[int, ...], taken: IntSet) -> tuple[IntSet, tuple[int, ...]]:
+    """The head counts that are padded up to one the kernel takes. An engine pads up to the next of
+    its own counts, so one that the kernel lacks is not passed over."""
+    runs, kept, last = [], [], 0
+    for count in counts:
+        if count in taken:
+            runs.append(Multiples(minimum=last + 1, maximum=count))
+            kept.append(count)
+        last = count
+    return IntSet(multiples=runs), tuple(kept)
+
+
+def in_force(
+    kernel: Kernel, row: Row, variant: Variant, format_name: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The GPUs of a variant on which a row answers: patterns that match them, less others.
+
+    On one GPU the rows with the most specific pattern answer, among those that share a format, a
+    dtype and a head size.
+    """
+    rivals = [
+        other
+        for other in kernel.rows
+        if other is not row and share_identity(row, other, format_name)
+    ]
+    candidates = meets(variant.compute_capability, row.compute_capability)
+    wanted = frozenset().union(*map(points, candidates))
+    here = {
+        gpu
+        for gpu in wanted
+        if all(_specificity(other, gpu) <= _specificity(row, gpu) for other in rivals)
+    }
+    takes = tuple(text for text in candidates if points(text) & here)
+    surplus = set(frozenset().union(*map(points, takes))) - here
+    leaves = []
+    for pattern in (p for other in rivals for p in other.compute_capability):
+        if points(pattern.text) & surplus and not points(pattern.text) & here:
+            leaves.append(pattern.text)
+            surplus -= points(pattern.text)
+    leaves += ["none" if gpu == NO_GPU else format_capability(gpu) for gpu in sorted(surplus)]
+    return takes, tuple(dict.fromkeys(leaves))
+
+
+def _specificity(row: Row, gpu: Capability) -> int:
+    return max((p.specificity for p in row.compute_capability if gpu in points(p.text)), default=-1)
 
 
 def share_identity(a: Row, b: Row, format_name: str | None = None) -> bool:

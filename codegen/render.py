@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files as resources
 from pathlib import Path
@@ -123,6 +124,10 @@ def render(matrix: Matrix) -> dict[str, str]:
         }
         for name, library in document.libraries.items()
     }
+    engines = tuple(
+        dict.fromkeys(name for backend in document.backends.values() for name in backend.engines)
+    )
+    files["generated/engines.py"] = _module("engines.py.j2", engines=engines)
     files["generated/libraries.py"] = _module(
         "table.py.j2",
         title="Kernel libraries and the distributions that ship them.",
@@ -194,7 +199,7 @@ def _plain(value: Any) -> Any:
             *value.values,
             *({"multiple_of": m.base, "min": m.first, "max": m.maximum} for m in value.multiples),
         ]
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
@@ -212,7 +217,7 @@ def _json(data: dict[str, Any]) -> str:
         opening, closing = ("[", "]") if isinstance(value, list) else ("{", "}")
         if isinstance(value, list) and value:
             items = [_compact(item) for item in value]
-        elif isinstance(value, dict) and value:
+        elif isinstance(value, Mapping) and value:
             items = [f"{_compact(name)}: {_compact(item)}" for name, item in value.items()]
         else:
             lines.append(f"{_compact(key)}: {_compact(value)}")

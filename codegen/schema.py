@@ -160,7 +160,7 @@ class Kernel(Model):
     notes: Notes = []
 
 
-_FORMAT = "The KV format that the cache holds."
+_FORMAT = "The KV format that the cache holds; none, without a kernel: not described."
 _EXTRA_FORMAT = "The extra pool's, where it differs."
 _QUERY_DTYPE = "What the engine casts queries to before the kernel, if it does."
 
@@ -330,6 +330,9 @@ class Backend(Model):
         description="Features that the backend passes on."
     )
     variants: list[Variant] = Field(min_length=1, description="What it claims, by GPU.")
+    engines: VersionAxis = Field(
+        {}, description="Engine releases that have the backend: a specifier by distribution."
+    )
     notes: Notes = []
     differs: list[Difference] = Field(
         [], description="Where it differs from an engine's own declaration on purpose."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attnmatrix.backend import MultipleOf
@@ -91,7 +91,7 @@ class _Literal:
             self.flat = "ANY" if value == ANY else "NONE"
             return
         items = _items(value)
-        if not items and not isinstance(value, tuple | list | dict):
+        if not items and not isinstance(value, tuple | list | Mapping):
             self.flat = repr(value)
             return
         self.items = [(prefix, _Literal(item)) for prefix, item in items]
@@ -134,7 +134,7 @@ def _escape(char: str, quote: str) -> str:
 
 
 def _brackets(value: Any) -> tuple[str, str]:
-    for kind, brackets in ((dict, "{}"), (list, "[]"), (tuple, "()")):
+    for kind, brackets in ((Mapping, "{}"), (list, "[]"), (tuple, "()")):
         if isinstance(value, kind):
             return brackets[0], brackets[1]
     return f"{type(value).__name__}(", ")"
@@ -142,7 +142,7 @@ def _brackets(value: Any) -> tuple[str, str]:
 
 def _items(value: Any) -> list[tuple[str, Any]]:
     """What stands between a literal's brackets: (prefix, value) pairs. Empty for an atom."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return [(f"{string(key)}: ", item) for key, item in value.items()]
     if isinstance(value, tuple | list):
         return [("", item) for item in value]

@@ -44,11 +44,16 @@ def require_slots(
         raise KernelError(field, value, f"0 to {slots - 1}, which the cache has, or -1 for none")
 
 
-def require_tables(block_table: Tensor, cache_seqlens: Tensor, pages: int, page_size: int) -> None:
-    """Refuse a sequence longer than its table, and a page past the cache in a table's used part."""
+def require_tables(
+    block_table: Tensor, cache_seqlens: Tensor, pages: int, page_size: int, least: int = 0
+) -> None:
+    """Refuse a sequence longer than its table, and a page past the cache in a table's used part.
+
+    least: the shortest sequence that the kernel takes.
+    """
     blocks = block_table.shape[1]
-    if bool(((cache_seqlens < 0) | (cache_seqlens > blocks * page_size)).any()):
-        accepted = f"0 to {blocks * page_size}, block_table's tokens"
+    if bool(((cache_seqlens < least) | (cache_seqlens > blocks * page_size)).any()):
+        accepted = f"{least} to {blocks * page_size}, block_table's tokens"
         raise KernelError("cache_seqlens", cache_seqlens.tolist(), accepted, "widen block_table")
     needed = -(-cache_seqlens // page_size)
     used = block_table[torch.arange(blocks, device=block_table.device) < needed[:, None]]

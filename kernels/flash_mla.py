@@ -18,8 +18,8 @@ from .bounds import debug_wanted, require_slots
 from .checks import require_absent, require_finite, require_int
 from .errors import KernelError
 from .launch import (
+    capture_check,
     is_aligned,
-    is_capturing,
     misaligned,
     require_planned,
     require_sizes,
@@ -32,6 +32,8 @@ from .rows import Call, capability_of, find_row, query_heads_taken
 from .views import CacheViews, record_view
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from attnmatrix.kv_format import KVFormat
 
 VALUE_SIZE = 512
@@ -58,6 +60,7 @@ class _Plan(NamedTuple):
     scale: float
     features: frozenset[str]
     debug: bool
+    is_capturing: Callable[[], bool]
     cache: CacheViews
     extra_cache: CacheViews | None
     q_buffer: Tensor | None
@@ -173,6 +176,7 @@ class SparseDecode:
             require_finite("softmax_scale", scale),
             row.features,
             debug_wanted(debug),
+            capture_check(device),
             views[0],
             views[1] if len(views) > 1 else None,
             torch.zeros(q_shape, dtype=torch.bfloat16, device=device) if padded else None,
@@ -231,7 +235,7 @@ class SparseDecode:
                 attn_sink is None,
                 extra_kv_cache is None,
                 extra_topk_length is None,
-                is_capturing(),  # a schedule made in a graph exists when that graph is replayed
+                plan.is_capturing(),  # a schedule made in a graph exists once that is replayed
             )
             if given != self._given:
                 self._begin(plan, given)

@@ -18,8 +18,8 @@ from .checks import require_finite, require_int
 from .errors import KernelError
 from .flash_mla import VALUE_SIZE
 from .launch import (
+    capture_check,
     is_aligned,
-    is_capturing,
     misaligned,
     require_planned,
     require_sizes,
@@ -32,6 +32,8 @@ from .rows import Call, capability_of, find_row
 from .views import CacheViews, plain_view
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from attnmatrix.kv_format import KVFormat
 
 _DTYPES = {
@@ -55,6 +57,7 @@ class _Plan(NamedTuple):
     scale: float
     page_size: int
     debug: bool
+    is_capturing: Callable[[], bool]
     cache: CacheViews
     one: Tensor | None
 
@@ -136,6 +139,7 @@ class DenseDecode:
             require_finite("softmax_scale", scale),
             page_size,
             debug_wanted(debug),
+            capture_check(device),
             CacheViews(lambda cache: make(cache).unsqueeze(2)),
             torch.ones(1, device=device) if fp8 else None,
         )
@@ -160,9 +164,11 @@ class DenseDecode:
         """Attention of q [batch, q_len, query_heads, head_size] in the cache's dtype.
 
         kv_cache: uint8 [num_pages, page_bytes]. block_table: int32 [batch, blocks]; cache_seqlens:
-        int32 [batch]. q_scale, tensor_scale: float32 [1], what e4m3 queries and rows are multiplied
-        with; None is 1. out: contiguous. Returns out [batch, q_len, query_heads, 512] and lse
+        int32 [batch]. out: contiguous. q_scale, tensor_scale: float32 [1], what e4m3 queries and
+        rows are multiplied with; None is 1. Returns out [batch, q_len, query_heads, 512] and lse
         float32 [batch, query_heads, q_len]: natural, +inf for a row without keys, whose out is 0.
+        The FP8 kernel reads out of bounds where a length is 0 (debug catches it), and rounds the
+        softmax's weights to e4m3, which moves the output by about 2%.
         """
         plan = self._plan
         if plan is None:
@@ -172,12 +178,14 @@ class DenseDecode:
                 raise wrong_shape("q", q, plan.q_shape)
             if (q.stride() != plan.q_stride or q.data_ptr() & 15) and not is_aligned(q):
                 raise misaligned(q)
-            if is_capturing() is not self._captured:
+            capturing = plan.is_capturing()
+            if capturing is not self._captured:
                 self.refresh()
-                self._captured = is_capturing()
+                self._captured = capturing
             cache = plan.cache(kv_cache)
             if plan.debug:
-                require_tables(block_table, cache_seqlens, cache.shape[0], plan.page_size)
+                least = 0 if plan.make_schedule is None else 1
+                require_tables(block_table, cache_seqlens, cache.shape[0], plan.page_size, least)
             if plan.make_schedule is not None:
                 return self._run_fp8(
                     plan, q, cache, block_table, cache_seqlens, q_scale, tensor_scale, out

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from attnmatrix.kv_format import KVFormat, Part
 
 TOKENS = 8
-"""Tokens of a program."""
+WARPS = 4
+"""Tokens and warps of a program."""
 
 _STORED = {"bfloat16": "tl.bfloat16", "float16": "tl.float16", "float32": "tl.float32"}
 _KERNELS = ("float8_e4m3fn", *_STORED)
@@ -33,14 +34,18 @@ _KERNELS = ("float8_e4m3fn", *_STORED)
 _HEAD = """\
 @triton.jit
 def write(
-    kv, slots, cache, factor, tokens, end, kv_stride, page_stride, page_size, TOKENS: tl.constexpr
+    kv, slots, cache, factor, tokens, end, kv_stride, page_stride,
+    PAGE: tl.constexpr, TOKENS: tl.constexpr,
 ):
     token = tl.program_id(0) * TOKENS + tl.arange(0, TOKENS)
-    slot = tl.load(slots + token, mask=token < tokens, other=-1)
-    page = (slot // page_size).to(tl.int64)
-    place = (slot % page_size).to(tl.int64)
-    source = token.to(tl.int64)[:, None] * kv_stride
+    given = token < tokens
+    slot = tl.load(slots + token, mask=given, other=-1)
+    read = given[:, None]
     kept = ((slot >= 0) & (slot < end))[:, None]
+    slot = slot.to(tl.int32)
+    page = (slot // PAGE).to(tl.int64)
+    place = slot % PAGE
+    source = token.to(tl.int64)[:, None] * kv_stride
 """
 
 
@@ -99,9 +104,9 @@ def write(
         cache_.shape[0] * page_size,
         kv.stride(0),
         cache_.stride(0),
-        page_size,
+        PAGE=page_size,
         TOKENS=TOKENS,
-        num_warps=4,
+        num_warps=WARPS,
     )
 
 
@@ -132,7 +137,7 @@ def source(fmt: KVFormat) -> str:
     if interleaved:
         lines.append(f"    scales = data + {fmt.data_bytes}")
     else:
-        start = f"page * page_stride + page_size * {fmt.data_bytes}"
+        start = f"page * page_stride + PAGE * {fmt.data_bytes}"
         lines.append(f"    scales = {start} + place * {fmt.scale_bytes}")
     places = {}
     for base, parts in (("data", fmt.data), ("scales", fmt.scales)):
@@ -141,14 +146,18 @@ def source(fmt: KVFormat) -> str:
             places[part.name] = (base, offset)
             offset += part.bytes
     by_name = {part.name: part for part in fmt.parts}
-    first = 0
-    for part in fmt.values:
+    first, loads, rest = 0, [], []
+    for number, part in enumerate(fmt.values):
+        x = f"x{number}"
         if part.scaled_by in (None, PER_TENSOR):
-            lines += _plain(part, first, *places[part.name])
+            loads += _load_plain(part, first, x)
+            rest += _plain(part, x, *places[part.name])
         else:
             scale = by_name[str(part.scaled_by)]
-            lines += _grouped(part, first, places[part.name], scale, places[scale.name])
+            loads += _load_grouped(part, first, scale, x)
+            rest += _grouped(part, x, places[part.name], scale, places[scale.name])
         first += part.count
+    lines = loads + lines + rest  # reading need not wait for the slots
     for part in fmt.parts:
         if part.dtype == "uint8":
             base, offset = places[part.name]
@@ -160,21 +169,47 @@ def source(fmt: KVFormat) -> str:
     return _HEAD + "\n".join(lines) + "\n"
 
 
-def _columns(count: int) -> list[str]:
+def _columns(count: int, rows: str = "kept") -> list[str]:
     width = 1 << (count - 1).bit_length()
-    mask = "kept" if width == count else f"kept & (column < {count})"
+    mask = rows if width == count else f"{rows} & (column < {count})"
     return [
         f"    column = tl.arange(0, {width})[None, :]",
         f"    mask = {mask}",
     ]
 
 
-def _plain(part: Part, first: int, base: str, offset: int) -> Iterator[str]:
+def _load_plain(part: Part, first: int, x: str) -> Iterator[str]:
+    yield from _columns(part.count, "read")
+    yield f"    {x} = tl.load(kv + source + {first} + column, mask=mask, other=0.0)"
+
+
+def _groups(part: Part, scale: Part, rows: str) -> Iterator[str]:
+    groups = 1 << (scale.count - 1).bit_length()
+    inside = "" if groups == scale.count else f" & (group < {scale.count})"
+    yield f"    group = tl.arange(0, {groups})[None, :]"
+    yield f"    inside = {rows}{inside}"
+    yield f"    member = tl.arange(0, {part.group})[None, None, :]"
+    yield f"    index = group[:, :, None] * {part.group} + member"
+    yield "    each = inside[:, :, None]"
+
+
+def _load_grouped(part: Part, first: int, scale: Part, x: str) -> Iterator[str]:
+    yield from _groups(part, scale, "read")
+    yield f"    {x} = tl.load(kv + source[:, :, None] + {first} + index, mask=each, other=0.0)"
+
+
+def _plain(part: Part, x: str, base: str, offset: int) -> Iterator[str]:
     """Values stored one by one: converted, and before that divided by a per-tensor factor."""
     yield from _columns(part.count)
-    yield f"    x = tl.load(kv + source + {first} + column, mask=mask, other=0.0)"
+    yield f"    x = {x}"
     if part.scaled_by == PER_TENSOR:
-        yield "    x = tl.div_rn(x.to(tl.float32), tl.load(factor))"
+        # A quotient rounded once: one step from the reciprocal's, which may be off by a bit.
+        yield "    divisor = tl.load(factor)"
+        yield "    inverse = tl.div_rn(1.0, divisor)"
+        yield "    x = x.to(tl.float32)"
+        yield "    near = x * inverse"
+        yield "    nearer = tl.fma(tl.fma(-near, divisor, x), inverse, near)"
+        yield "    x = tl.where(tl.abs(near) < 1e30, nearer, near)"
     if part.dtype == "float8_e4m3fn":
         largest = LARGEST[part.dtype]
         yield "    x = x.to(tl.float32)"
@@ -188,18 +223,11 @@ def _plain(part: Part, first: int, base: str, offset: int) -> Iterator[str]:
 
 
 def _grouped(
-    part: Part, first: int, place: tuple[str, int], scale: Part, scale_place: tuple[str, int]
+    part: Part, x: str, place: tuple[str, int], scale: Part, scale_place: tuple[str, int]
 ) -> Iterator[str]:
     """Values in groups, each divided by a scale: by the rules of `quantize.quantize_groups`."""
-    groups = 1 << (scale.count - 1).bit_length()
-    inside = "" if groups == scale.count else f" & (group < {scale.count})"
-    yield f"    group = tl.arange(0, {groups})[None, :]"
-    yield f"    inside = kept{inside}"
-    yield f"    member = tl.arange(0, {part.group})[None, None, :]"
-    yield f"    index = group[:, :, None] * {part.group} + member"
-    yield "    each = inside[:, :, None]"
-    yield f"    x = tl.load(kv + source[:, :, None] + {first} + index, mask=each, other=0.0)"
-    yield "    x = x.to(tl.float32)"
+    yield from _groups(part, scale, "kept")
+    yield f"    x = {x}.to(tl.float32)"
     # Bits of magnitudes sort as the magnitudes do, infinities and then NaNs above the rest.
     yield "    top = tl.max(x.to(tl.int32, bitcast=True) & 0x7FFFFFFF, axis=2)"
     yield "    poisoned = top >= 0x7F800000"

@@ -11,7 +11,7 @@ from .checks import require_int, require_tensor
 from .errors import KernelError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from attnmatrix.kv_format import KVFormat
 
@@ -29,9 +29,11 @@ def resolve_device(device: torch.device | str) -> torch.device:
     return found
 
 
-def is_capturing() -> bool:
-    """Whether the current stream records a CUDA graph."""
-    return torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
+def capture_check(device: torch.device) -> Callable[[], bool]:
+    """What tells whether the current stream records a CUDA graph; chosen once, for speed."""
+    if device.type == "cuda" and torch.cuda.is_available():
+        return torch.cuda.is_current_stream_capturing
+    return bool
 
 
 def is_aligned(q: Tensor) -> bool:

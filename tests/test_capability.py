@@ -91,6 +91,11 @@ def test_an_unknown_gpu_is_refused_with_the_list() -> None:
     assert all(name in message for name in gpu_names())
 
 
+def test_words_before_a_name_make_another_name() -> None:
+    with pytest.raises(RequestError):
+        Request(gpu="Not an H100")
+
+
 def test_a_gpu_and_another_capability_contradict() -> None:
     with pytest.raises(RequestError, match="compute_capability"):
         Request(gpu="H200", compute_capability="10.0")

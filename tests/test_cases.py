@@ -175,7 +175,7 @@ def test_11_few_heads_are_padded_visibly(heads: int, called: int | None) -> None
 
 def test_11_more_heads_than_the_kernel_has_are_refused() -> None:
     assert accepted("FLASHMLA_SPARSE_DSV4", "query_heads", **DSV4, gpu="H200", query_heads=192) == [
-        "any up to 128"
+        "1 to 128"
     ]
 
 
@@ -191,6 +191,17 @@ def test_12_versions_are_compared_by_number() -> None:
         "FLASHINFER_MLA_SPARSE_DSV4", **DSV4, gpu="B200", libraries={"flashinfer-python": "0.6.14"}
     )
     assert later.status == "supported"
+
+
+def test_12_an_engine_must_have_the_backend_too() -> None:
+    """The kernel library is new enough, but the engine's release does not have the backend."""
+    libraries = {"vllm": "0.24.0", "flashinfer-python": "0.7.4"}
+    (reason,) = judge("FLASHINFER_MLA_SPARSE_DSV41", gpu="B200", libraries=libraries).reasons
+    assert reason.message.startswith(
+        "vllm is too old (has 0.24.0, needs >=0.30) for FLASHINFER_MLA_SPARSE_DSV41"
+    )
+    libraries["vllm"] = "0.30.0"
+    assert judge("FLASHINFER_MLA_SPARSE_DSV41", gpu="B200", libraries=libraries)
 
 
 def test_12_absence_has_reasons_of_its_own() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +15,7 @@ import attnmatrix
 from attnmatrix import Request, judge
 from attnmatrix.capability import CapabilityPattern
 from attnmatrix.cell import Cell
-from attnmatrix.intset import IntSet, Multiples
+from attnmatrix.intset import ANY, IntSet, Multiples
 from attnmatrix.versions import Specifier
 
 BACKENDS = [attnmatrix.get_backend(name) for name in attnmatrix.backend_names()]
@@ -35,18 +38,23 @@ def answer(cell: Cell, request: Request) -> bool | None:
         (request.topk, cell.topk, "topk"),
     ):
         if value is not None:
-            answers.append(None if axis in cell.unknown else value in allowed)  # type: ignore[operator]
+            taken = value in allowed  # type: ignore[operator]
+            answers.append(None if taken and axis in cell.unknown else taken)
     wanted = [*request.features, *(["attention_sink"] if request.sink else [])]
     for feature in wanted:
         answers.append(None if feature in cell.unknown_features else feature in cell.features)
+    kernel: list[bool | None] = []
     for name, version in request.libraries:
-        text = (cell.versions or {}).get(name)
-        if text is not None:
-            answers.append(
-                {"any": True, "none": False, "unknown": None}[text]
-                if text in ("any", "none", "unknown")
-                else Specifier(text).contains(version)  # type: ignore[arg-type]
-            )
+        for versions, found in ((cell.engines, answers), (cell.versions, kernel)):
+            text = (versions or {}).get(name)
+            if text is not None:
+                found.append(
+                    {"any": True, "none": False, "unknown": None}[text]
+                    if text in ("any", "none", "unknown")
+                    else Specifier(text).contains(version)  # type: ignore[arg-type]
+                )
+    if kernel:
+        answers.append(True if True in kernel else None if None in kernel else False)
     return False if False in answers else None if None in answers else True
 
 
@@ -63,7 +71,13 @@ requests = st.builds(
     phase=st.sampled_from(["decode", "decode", "prefill"]),
     features=st.lists(st.sampled_from(["strided_pages", "topk_length", "lse"]), max_size=2),
     libraries=st.sampled_from(
-        [None, {"vllm": "0.33.0"}, {"vllm": "0.24.0"}, {"flashinfer-python": "0.7.4"}]
+        [
+            None,
+            {"vllm": "0.33.0"},
+            {"vllm": "0.24.0", "flashinfer-python": "0.7.4"},
+            {"flashinfer-python": "0.7.4"},
+            {"sglang-kernel": "0.4.10", "vllm": "0.1"},
+        ]
     ),
 )
 
@@ -83,18 +97,31 @@ def test_the_verdict_is_that_of_the_cells(
 
 def first_value(accepted: object) -> object:
     """A value that a description accepts: itself, or a number out of words such as
-    'multiple of 64 from 128'."""
+    'multiples of 64 from 128' or '17 to 31'."""
     if not isinstance(accepted, str):
         return accepted
     words = accepted.split()
-    if words[0] in ("any", "multiple"):
+    if re.fullmatch(r"\d+\.x", accepted):
+        return accepted.replace("x", "0")
+    if words[1:2] == ["to"]:
+        return int(words[0])
+    if words[0] in ("any", "multiples"):
         if "from" in words:
             return int(words[words.index("from") + 1])
-        return int(words[2]) if words[0] == "multiple" else 1
+        return int(words[2]) if words[0] == "multiples" else 1
     return accepted
 
 
-FIXABLE = ("dtype", "kv_cache_dtype", "head_size", "block_size", "query_heads", "topk", "sink")
+FIXABLE = (
+    "compute_capability",
+    "dtype",
+    "kv_cache_dtype",
+    "head_size",
+    "block_size",
+    "query_heads",
+    "topk",
+    "sink",
+)
 
 
 @settings(max_examples=300)
@@ -102,20 +129,16 @@ FIXABLE = ("dtype", "kv_cache_dtype", "head_size", "block_size", "query_heads", 
 def test_a_refusal_names_what_would_be_accepted(
     request: Request, backend: type[attnmatrix.Backend]
 ) -> None:
-    """Some choice among the accepted values, for every failing field, is no longer refused."""
+    """Any choice among the accepted values, one for every failing field, is no longer refused."""
     verdict = judge(backend, request)
     if verdict.status != "unsupported" or not all(r.field in FIXABLE for r in verdict.reasons):
         return
     choices = []
     for reason in verdict.reasons:
-        if not reason.accepted:
-            choices.append([(reason.field, None)])
-        else:
-            choices.append([(reason.field, first_value(a)) for a in reason.accepted])
-    assert any(
-        judge(backend, request.replace(**dict(choice))).status != "unsupported"
-        for choice in itertools.product(*choices)
-    )
+        values = [first_value(a) for a in reason.accepted] or [None]
+        choices.append([(reason.field, value) for value in values])
+    for choice in itertools.product(*choices):
+        assert judge(backend, request.replace(**dict(choice))).status != "unsupported", choice
 
 
 def made_up(*cells: Cell) -> type[attnmatrix.Backend]:
@@ -212,3 +235,55 @@ def test_engine_names(backend: type[attnmatrix.Backend]) -> None:
         ]
         takes = backend.get_supported_kv_cache_dtypes(capability)
         assert bool(takes) == backend.supports_compute_capability(capability)
+
+
+def test_requests_and_verdicts_travel() -> None:
+    """Engines copy configurations and send them to workers."""
+    libraries = {"vllm": "0.33.0rc1+cu130", "sglang-kernel": attnmatrix.Absent()}
+    request = Request(gpu="H200", kv_cache_dtype="bf16", libraries=libraries, features=["lse"])
+    verdict = judge("FLASHMLA_SPARSE_DSV4", request)
+    for travel in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+        assert travel(request) == request
+        assert hash(travel(request)) == hash(request)
+        assert travel(verdict) == verdict
+        assert hash(travel(verdict)) == hash(verdict)
+        assert travel(verdict).to_json() == verdict.to_json()
+
+
+def test_what_is_shared_cannot_be_changed() -> None:
+    backend = attnmatrix.get_backend("FLASHMLA_SPARSE_DSV4")
+    shared = backend.cells[0]
+    with pytest.raises(TypeError):
+        shared.versions["vllm"] = ">=99"  # type: ignore[index]
+    for value, name in ((shared, "dtypes"), (shared.topk, "values"), (ANY, "multiples")):
+        with pytest.raises(AttributeError):
+            setattr(value, name, ())
+
+
+def test_a_request_or_its_fields() -> None:
+    with pytest.raises(TypeError, match="not both"):
+        judge("FLASHMLA", Request(), gpu="B200")
+    assert len(attnmatrix.explain("FLASHMLA")) == 1
+    assert attnmatrix.explain([]) == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"gpu": 5},
+        {"libraries": ["vllm"]},
+        {"libraries": {5: "1"}},
+        {"libraries": {"flash_mla": "1", "flash-mla": "1"}},
+        {"features": 5},
+        {"compute_capability": 90},
+        {"kv_cache_dtype": ""},
+        {"dtype": "a b"},
+        {"head_size": True},
+        {"sink": 1},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_read_is_one_kind_of_error(fields: dict[str, object]) -> None:
+    with pytest.raises(attnmatrix.RequestError) as error:
+        Request(**fields)  # type: ignore[arg-type]
+    assert error.value.field in fields

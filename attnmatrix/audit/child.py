@@ -1,7 +1,7 @@
 """The child process: runs an engine's declarations apart from us, and prints what they answer.
 
 Started as `python -I -S child.py` with a request as JSON on its input: `path` and `package` of the
-release, `home` (the folder that holds attnmatrix), `limit_s`. It answers with JSON on its output.
+release, `home` (the folder that holds attnmatrix), `limit_s`, `every_gpu`. It answers with JSON on its output.
 Whatever the foreign code prints goes to the error output; it gets no network, no other process, no
 file but the release's, and no environment variable.
 """
@@ -36,7 +36,7 @@ def main() -> None:
     try:
         found = tree.open_tree(request["path"], request["package"])
         _confine(found, request["limit_s"])
-        result = read(found)
+        result = read(found, request["every_gpu"])
     except tree.AuditError as error:
         result = {"error": str(error)}
     except LookupError as error:
@@ -47,13 +47,20 @@ def main() -> None:
     os._exit(0)  # foreign exit handlers have no say
 
 
-def read(tree: Tree) -> dict[str, Any]:
+def read(tree: Tree, every_gpu: bool = False) -> dict[str, Any]:
     """Everything that the release answers; each cell a value, or `{"unknown": why}`."""
-    from attnmatrix.audit.questions import CAPABILITIES, Examiner, platform_of, registered
+    from attnmatrix.audit.questions import (
+        CAPABILITIES,
+        FURTHER_CAPABILITIES,
+        Examiner,
+        platform_of,
+        registered,
+    )
     from attnmatrix.audit.static import StaticReader
     from attnmatrix.audit.world import Sources
 
     sources = Sources(tree)
+    gpus = (*CAPABILITIES, *FURTHER_CAPABILITIES) if every_gpu else CAPABILITIES
     paths = registered(sources)
     static = StaticReader(sources)
     examiners: dict[str, list[Examiner]] = {}
@@ -66,7 +73,7 @@ def read(tree: Tree) -> dict[str, Any]:
         if platform not in examiners:
             examiners[platform] = [
                 Examiner(sources, platform, capability)
-                for capability in (CAPABILITIES if platform == "cuda" else (None,))
+                for capability in (gpus if platform == "cuda" else (None,))
             ]
         runs = {
             "any" if examiner.capability is None else "{}.{}".format(*examiner.capability): _ask(

@@ -76,6 +76,8 @@ def compare(reading: Reading) -> list[Difference]:
     known = backend_names()
     found: list[Difference] = []
     for name in sorted({*reading.declared, *known}):
+        if all(cell is None for cell in reading.declared.get(name, {"": True}).values()):
+            continue  # its class is not in the release: there is nothing to compare
         if name not in known:
             message = f"{reading.engine} has it, the matrix does not"
             found.append(_difference(reading, name, "backend", MORE, True, False, message))
@@ -94,17 +96,20 @@ def _compare(reading: Reading, name: str, backend: type[Backend]) -> Iterator[Di
     matrix = _Matrix(backend, reading)
     row = reading.declared[name]
     accepted = row["compute_capabilities"]
-    if accepted is None:
+    if accepted is None and reading.platforms[name] == "cuda":
         return
-    gpus = [capability for capability in accepted if capability in _CAPABILITIES]
     explained: dict[str, set[Any]] = {"compute_capability": set()}
-    both = {*accepted, *reading.further_capabilities.get(name, ())}
-    asked = [*_CAPABILITIES, *_FURTHER]
-    yield from _set(
-        *(reading, name, "compute_capabilities", both, asked),
-        *(lambda gpu: matrix.takes(compute_capability=gpu), explained["compute_capability"]),
-    )
-    shared = [gpu for gpu in gpus if matrix.takes(compute_capability=gpu)]
+    if reading.platforms[name] == "cuda":
+        gpus = [capability for capability in accepted if capability in _CAPABILITIES]
+        both = {*accepted, *reading.further_capabilities.get(name, ())}
+        asked = [*_CAPABILITIES, *_FURTHER]
+        yield from _set(
+            *(reading, name, "compute_capabilities", both, asked),
+            *(lambda gpu: matrix.takes(compute_capability=gpu), explained["compute_capability"]),
+        )
+        shared = [gpu for gpu in gpus if matrix.takes(compute_capability=gpu)]
+    else:  # a compute capability means nothing there
+        gpus, shared = ["none"], []
     for field, axis in (("dtypes", "dtype"), ("kv_cache_dtypes", "kv_cache_dtype")):
         cells = [reading.at(name, field, gpu) for gpu in shared or gpus]
         explained[axis] = set()
@@ -307,7 +312,10 @@ def _acknowledge(
         if not _is_about(engine, reading):
             continue
         meant = [i for i, d in enumerate(found) if d.field == field and d.kind != SPELLING]
-        for index in meant:
+        rows = reading.combinations.get(backend.name, ())
+        if any(row["reasons"] is None for row in rows):
+            meant = meant or [-1]  # it may be about what cannot be known; then it is no error
+        for index in meant if meant != [-1] else []:
             found[index] = replace(found[index], acknowledged=reason)
         if not meant and reading.declared.get(backend.name, {}).get(field, True) is not None:
             message = f"{field}: the matrix acknowledges a difference that is not there: {reason}"

@@ -7,13 +7,13 @@ imports. Everything outside the engine's package and the standard library is a s
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
 import copy
 import re
 import types
+from itertools import pairwise
 
 from .standins import Unknown
 
@@ -36,12 +36,12 @@ _ANNOTATIONS = __future__.annotations.compiler_flag  # unevaluated: they would r
 class Deferred:
     """A class or function that is parsed when it is asked for, if ever."""
 
-    def __init__(self, text: str, line: int) -> None:
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
         self.text = text
-        self.line = line
 
     def parse(self, file: str) -> ast.stmt:
-        """Its statement. Lines count from its own first; `line` is where that lies in the file."""
+        """Its statement; lines count from its own first."""
         (statement,) = ast.parse(self.text, file).body
         return statement
 
@@ -60,19 +60,26 @@ class Parsed:
         self._lines: dict[int, int] = {}
         self._index: dict[int, dict[str, list[_Statement]]] = {}
         names = self._index[id(self.body)] = {}
+        try:
+            parts = list(self._parts(source))
+        except SyntaxError:  # its layout is not the usual; or it is no Python, which this will say
+            parts = [(part.lineno, part, True) for part in _one_name_each(ast.parse(source).body)]
+        for line, part, walrus in parts:
+            self.body.append(part)
+            self._lines[id(part)] = line
+            bound = [part.name] if isinstance(part, Deferred) else _bound(part, walrus)
+            for name in dict.fromkeys(bound):
+                names.setdefault(name, []).append(part)
+
+    def _parts(self, source: str) -> Iterator[tuple[int, _Statement, bool]]:
+        """Each statement with its line, and whether its text may bind names by `:=`."""
         for line, text in chunks(source):
-            found = re.match(r"(?:@[^\0]*?\n)?(?:class|(?:async )?def) (\w+)", text)
+            found = _DEFINITION.match(text)
             if found:
-                statement = Deferred(text, line)
-                self.body.append(statement)
-                names.setdefault(found[1], []).append(statement)
+                yield line, Deferred(found[1], text), False
                 continue
-            walrus = ":=" in text  # seldom; to look for it takes time
-            for part in _one_name_each(ast.parse(text, file).body):
-                self._lines[id(part)] = line + part.lineno - 1
-                self.body.append(part)
-                for bound in dict.fromkeys(_bound(part, walrus)):
-                    names.setdefault(bound, []).append(part)
+            for part in _one_name_each(ast.parse(text, self.file).body):
+                yield line + part.lineno - 1, part, ":=" in text  # seldom; to look for it costs
 
     def binding(self, body: list[_Statement], name: str) -> list[_Statement]:
         """Statements of a body that bind or change a name, in order."""
@@ -87,9 +94,7 @@ class Parsed:
 
     def line(self, statement: _Statement) -> int:
         """The line of the file in which a top-level statement begins, counted from 1."""
-        if isinstance(statement, Deferred):
-            return statement.line
-        return self._lines.get(id(statement), statement.lineno)
+        return self._lines[id(statement)]
 
     def code(self, node: _Statement | ast.expr) -> types.CodeType:
         """The compiled statement or expression."""
@@ -126,6 +131,7 @@ _STRINGS = re.compile(
     r'''"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|#[^\n]*''',
     re.DOTALL,
 )
+_DEFINITION = re.compile(r"(?:@[^\0]*?\n)?(?:class|(?:async )?def) (\w+)")
 _START = re.compile(r"^(?![\s#)\]}]|(?:elif|else|except|finally)\b)", re.MULTILINE)
 
 
@@ -142,13 +148,13 @@ def chunks(source: str) -> Iterator[tuple[int, str]]:
     for start in starts:
         while span < len(spans) and spans[span][1] <= start:
             span += 1
-        if span < len(spans) and spans[span][0] < start or start == len(source):
+        if (span < len(spans) and spans[span][0] < start) or start == len(source):
             continue
         if not after_decorator:
             kept.append(start)
         after_decorator = source[start] == "@"
     line, before = 1, 0
-    for start, end in zip(kept, [*kept[1:], len(source)], strict=True):
+    for start, end in pairwise([*kept, len(source)]):
         line += source.count("\n", before, start)
         before = start
         yield line, source[start:end]

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .questions import CAPABILITIES
 from .tree import AuditError
 
 TYPE_CHECKING = False
@@ -27,6 +28,8 @@ FIELDS = (
     "mla",
 )
 """What is declared of a backend, in the order in which it is shown."""
+
+_CAPABILITIES = tuple("{}.{}".format(*capability) for capability in CAPABILITIES)
 
 TIME_LIMIT_S = 60.0
 """Seconds that the child process may take, unless told otherwise."""
@@ -62,16 +65,19 @@ class Reading:
         return value[capability] if isinstance(value, dict) else value
 
 
-def read_release(engine: str, path: str, limit_s: float = TIME_LIMIT_S) -> Reading:
+def read_release(
+    engine: str, path: str, limit_s: float = TIME_LIMIT_S, *, every_gpu: bool = False
+) -> Reading:
     """What the release at a wheel's or folder's path declares. Raises AuditError if unreadable.
 
     The engine's own code answers, in a separate process that ends after `limit_s` seconds.
+    every_gpu: FURTHER_CAPABILITIES stand in objects by capability, too; it takes half as long again.
     """
     if path == "installed":
         from .tree import open_tree
 
         path = open_tree(path, engine).path
-    raw = _run_child({"path": str(Path(path).absolute()), "package": engine}, limit_s)
+    raw = _run_child({"path": str(Path(path).absolute()), "package": engine, "every_gpu": every_gpu}, limit_s)
     reading = Reading(engine, raw["version"], placeholders=raw["placeholders"])
     for name, found in raw["backends"].items():
         _add(reading, name, found)
@@ -133,7 +139,8 @@ def _add(reading: Reading, name: str, found: dict[str, Any]) -> None:
         if value is not None and cell in found["static"]:
             other = found["static"][cell]
             if cell == "compute_capabilities":
-                other = ["{}.{}".format(*capability) for capability in other]
+                asked = _CAPABILITIES if "any" in runs else runs
+                other = [gpu for gpu in map(_text, other) if gpu in asked]
             if value != other:
                 value, why = None, f"two readers differ: {value!r} when run, {other!r} as written"
         row[cell] = value
@@ -142,13 +149,17 @@ def _add(reading: Reading, name: str, found: dict[str, Any]) -> None:
     reading.declared[name] = row
     further = [run.get("further", []) for run in runs.values()]
     reading.further_capabilities[name] = [  # those that it takes whatever the machine's own GPU is
-        "{}.{}".format(*item) for item in further[0] if all(item in other for other in further)
+        _text(item) for item in further[0] if all(item in other for other in further)
     ]
     reading.combinations[name] = [
         {"compute_capability": capability, **combination}
         for capability, run in runs.items()
         for combination in run.get("combinations", ())
     ]
+
+
+def _text(capability: list[int]) -> str:
+    return "{}.{}".format(*capability)
 
 
 def _merge(cell: str, answers: dict[str, Any]) -> tuple[Any, str]:
@@ -158,7 +169,7 @@ def _merge(cell: str, answers: dict[str, Any]) -> tuple[Any, str]:
     if cell == "compute_capabilities":
         if unknown:
             return None, why
-        return ["{}.{}".format(*item) for answer in answers.values() for item in answer], ""
+        return [_text(item) for answer in answers.values() for item in answer], ""
     values = {key: None if key in unknown else answer for key, answer in answers.items()}
     first = next(iter(values.values()))
     return (first if all(value == first for value in values.values()) else values), why

@@ -135,13 +135,13 @@ class StaticReader:
             raise _Plain
         if field != "compute_capabilities":
             return self._evaluate(module, body[0].value, {})
-        from .questions import CAPABILITIES
+        from .questions import CAPABILITIES, FURTHER_CAPABILITIES
 
         argument = node.args.args[-1].arg
         expression = body[0].value
         return [
             capability
-            for capability in CAPABILITIES
+            for capability in (*CAPABILITIES, *FURTHER_CAPABILITIES)
             if self._evaluate(module, expression, {argument: _Capability(capability)})
         ]
 

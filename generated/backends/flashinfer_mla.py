@@ -46,8 +46,7 @@ class FlashinferMla(Backend):
                 multiples=(
                     Multiples(1, maximum=16),
                     Multiples(1, minimum=32, maximum=64),
-                    Multiples(64, minimum=128, maximum=128),
-                    Multiples(64, minimum=192),
+                    Multiples(64, minimum=128),
                 ),
             ),
             block_sizes=IntSet(multiples=(Multiples(32),)),
@@ -64,6 +63,7 @@ class FlashinferMla(Backend):
             notes=(
                 "vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "LSE is base 2 from trtllm-gen and natural from the CuTe DSL kernel unless asked otherwise.",
                 "The workspace is zeroed before its first use. trtllm-gen needs the flashinfer-cubin files.",
@@ -99,6 +99,7 @@ class FlashinferMla(Backend):
             notes=(
                 "vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "LSE is base 2 from trtllm-gen and natural from the CuTe DSL kernel unless asked otherwise.",
                 "The workspace is zeroed before its first use. trtllm-gen needs the flashinfer-cubin files.",
@@ -119,8 +120,7 @@ class FlashinferMla(Backend):
                 multiples=(
                     Multiples(1, maximum=16),
                     Multiples(1, minimum=32, maximum=64),
-                    Multiples(64, minimum=128, maximum=128),
-                    Multiples(64, minimum=192),
+                    Multiples(64, minimum=128),
                 ),
             ),
             block_sizes=IntSet(multiples=(Multiples(32),)),
@@ -136,6 +136,7 @@ class FlashinferMla(Backend):
             notes=(
                 "vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "LSE is base 2 from trtllm-gen and natural from the CuTe DSL kernel unless asked otherwise.",
                 "The workspace is zeroed before its first use. trtllm-gen needs the flashinfer-cubin files.",
@@ -155,8 +156,7 @@ class FlashinferMla(Backend):
                 multiples=(
                     Multiples(1, maximum=16),
                     Multiples(1, minimum=32, maximum=64),
-                    Multiples(64, minimum=128, maximum=128),
-                    Multiples(64, minimum=192),
+                    Multiples(64, minimum=128),
                 ),
             ),
             block_sizes=IntSet(multiples=(Multiples(32),)),
@@ -174,6 +174,7 @@ class FlashinferMla(Backend):
             notes=(
                 "vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "LSE is base 2 from trtllm-gen and natural from the CuTe DSL kernel unless asked otherwise.",
                 "The workspace is zeroed before its first use. trtllm-gen needs the flashinfer-cubin files.",
@@ -210,6 +211,7 @@ class FlashinferMla(Backend):
             notes=(
                 "vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "LSE is base 2 from trtllm-gen and natural from the CuTe DSL kernel unless asked otherwise.",
                 "The workspace is zeroed before its first use. trtllm-gen needs the flashinfer-cubin files.",
@@ -230,8 +232,7 @@ class FlashinferMla(Backend):
                 multiples=(
                     Multiples(1, maximum=16),
                     Multiples(1, minimum=32, maximum=64),
-                    Multiples(64, minimum=128, maximum=128),
-                    Multiples(64, minimum=192),
+                    Multiples(64, minimum=128),
                 ),
             ),
             block_sizes=IntSet(multiples=(Multiples(32),)),
@@ -247,6 +248,7 @@ class FlashinferMla(Backend):
             notes=(
                 "vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "LSE is base 2 from trtllm-gen and natural from the CuTe DSL kernel unless asked otherwise.",
                 "The workspace is zeroed before its first use. trtllm-gen needs the flashinfer-cubin files.",
@@ -283,6 +285,7 @@ class FlashinferMla(Backend):
             notes=(
                 "vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "LSE is base 2 from trtllm-gen and natural from the CuTe DSL kernel unless asked otherwise.",
                 "The workspace is zeroed before its first use. trtllm-gen needs the flashinfer-cubin files.",
@@ -319,6 +322,7 @@ class FlashinferMla(Backend):
             notes=(
                 "vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "LSE is base 2 from trtllm-gen and natural from the CuTe DSL kernel unless asked otherwise.",
                 "The workspace is zeroed before its first use. trtllm-gen needs the flashinfer-cubin files.",

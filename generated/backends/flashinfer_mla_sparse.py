@@ -60,6 +60,7 @@ class FlashinferMlaSparse(Backend):
             ),
             notes=(
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "A row's count of valid indices goes in as seq_lens; rope-free models pass sparse_mla_top_k_lens.",
                 "LSE is base 2 unless asked otherwise.",
@@ -94,6 +95,7 @@ class FlashinferMlaSparse(Backend):
             ),
             notes=(
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "A row's count of valid indices goes in as seq_lens; rope-free models pass sparse_mla_top_k_lens.",
                 "LSE is base 2 unless asked otherwise.",
@@ -128,6 +130,7 @@ class FlashinferMlaSparse(Backend):
             ),
             notes=(
                 "512 wide means a rope-free model with a qk_nope_head_dim of 256.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "A row's count of valid indices goes in as seq_lens; rope-free models pass sparse_mla_top_k_lens.",
                 "LSE is base 2 unless asked otherwise.",
@@ -162,6 +165,7 @@ class FlashinferMlaSparse(Backend):
             ),
             notes=(
                 "512 wide means a rope-free model with a qk_nope_head_dim of 256.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "A row's count of valid indices goes in as seq_lens; rope-free models pass sparse_mla_top_k_lens.",
                 "LSE is base 2 unless asked otherwise.",
@@ -196,6 +200,7 @@ class FlashinferMlaSparse(Backend):
             ),
             notes=(
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "A row's count of valid indices goes in as seq_lens; rope-free models pass sparse_mla_top_k_lens.",
                 "LSE is base 2 unless asked otherwise.",
@@ -230,6 +235,7 @@ class FlashinferMlaSparse(Backend):
             ),
             notes=(
                 "Blocks are cut into pages of 64 tokens where they can be, else of 32.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "A row's count of valid indices goes in as seq_lens; rope-free models pass sparse_mla_top_k_lens.",
                 "LSE is base 2 unless asked otherwise.",
@@ -264,6 +270,7 @@ class FlashinferMlaSparse(Backend):
             ),
             notes=(
                 "512 wide means a rope-free model with a qk_nope_head_dim of 256.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "A row's count of valid indices goes in as seq_lens; rope-free models pass sparse_mla_top_k_lens.",
                 "LSE is base 2 unless asked otherwise.",
@@ -298,6 +305,7 @@ class FlashinferMlaSparse(Backend):
             ),
             notes=(
                 "512 wide means a rope-free model with a qk_nope_head_dim of 256.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query and cache have one dtype, bfloat16 or e4m3; the output is bfloat16.",
                 "A row's count of valid indices goes in as seq_lens; rope-free models pass sparse_mla_top_k_lens.",
                 "LSE is base 2 unless asked otherwise.",

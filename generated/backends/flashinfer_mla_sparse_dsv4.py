@@ -47,6 +47,7 @@ class FlashinferMlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.0"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1075",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -55,6 +56,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -77,6 +79,7 @@ class FlashinferMlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.14,<0.7.0"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-ai/flashinfer#3545",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -85,6 +88,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -100,12 +104,13 @@ class FlashinferMlaSparseDsv4(Backend):
             bytes_per_token=1024,
             dtypes=("bfloat16",),
             head_sizes=IntSet((512,)),
-            query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
+            query_heads=IntSet(multiples=(Multiples(1, minimum=33, maximum=128),)),
             padded_to=(64, 128),
             block_sizes=IntSet((256,)),
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.12,<0.6.14"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.6.12 flashinfer/mla/_core.py",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -114,6 +119,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -135,6 +141,7 @@ class FlashinferMlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.0"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1075",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -143,6 +150,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -165,6 +173,7 @@ class FlashinferMlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.14,<0.7.0"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-ai/flashinfer#3545",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -173,6 +182,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -188,12 +198,13 @@ class FlashinferMlaSparseDsv4(Backend):
             bytes_per_token=512,
             dtypes=("bfloat16",),
             head_sizes=IntSet((512,)),
-            query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
+            query_heads=IntSet(multiples=(Multiples(1, minimum=33, maximum=128),)),
             padded_to=(64, 128),
             block_sizes=IntSet((256,)),
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.12,<0.6.14"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.6.12 flashinfer/mla/_core.py",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -202,6 +213,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -222,6 +234,7 @@ class FlashinferMlaSparseDsv4(Backend):
             block_sizes=IntSet((256,)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.1"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1290",
                 "flashinfer-python==0.7.4 flashinfer/mla/_sparse_mla_sm120/_api.py:648",
@@ -231,6 +244,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "vLLM's check refuses auto here; its layer, which skips the check, reads it as fp8_ds_mla.",
+                "Not run by us, who had no such GPU at hand.",
                 "V4 and V4.1 records go through trtllm_batch_decode_sparse_mla_dsv4, the others through trtllm_batch_decode_with_kv_cache_mla.",
                 "Page strides are multiples of 16 B. CUDA 12.8 or later for 12.0, 12.9 or later for 12.1.",
                 "Beyond 64 query tokens a call, top-k is a multiple of 64 and heads are 8, 16, 32, 64 or 128.",
@@ -253,6 +267,7 @@ class FlashinferMlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.0"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1075",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -261,6 +276,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -283,6 +299,7 @@ class FlashinferMlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.14,<0.7.0"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-ai/flashinfer#3545",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -291,6 +308,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -306,12 +324,13 @@ class FlashinferMlaSparseDsv4(Backend):
             bytes_per_token=1024,
             dtypes=("bfloat16",),
             head_sizes=IntSet((512,)),
-            query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
+            query_heads=IntSet(multiples=(Multiples(1, minimum=33, maximum=128),)),
             padded_to=(64, 128),
             block_sizes=IntSet((256,)),
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.12,<0.6.14"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.6.12 flashinfer/mla/_core.py",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -320,6 +339,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -341,6 +361,7 @@ class FlashinferMlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.0"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1075",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -349,6 +370,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -371,6 +393,7 @@ class FlashinferMlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.14,<0.7.0"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-ai/flashinfer#3545",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -379,6 +402,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -394,12 +418,13 @@ class FlashinferMlaSparseDsv4(Backend):
             bytes_per_token=512,
             dtypes=("bfloat16",),
             head_sizes=IntSet((512,)),
-            query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
+            query_heads=IntSet(multiples=(Multiples(1, minimum=33, maximum=128),)),
             padded_to=(64, 128),
             block_sizes=IntSet((256,)),
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.12,<0.6.14"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.6.12 flashinfer/mla/_core.py",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
@@ -408,6 +433,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -428,6 +454,7 @@ class FlashinferMlaSparseDsv4(Backend):
             block_sizes=IntSet((256,)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.1"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1290",
                 "flashinfer-python==0.7.4 flashinfer/mla/_sparse_mla_sm120/_api.py:648",
@@ -437,6 +464,7 @@ class FlashinferMlaSparseDsv4(Backend):
             ),
             notes=(
                 "vLLM's check refuses auto here; its layer, which skips the check, reads it as fp8_ds_mla.",
+                "Not run by us, who had no such GPU at hand.",
                 "V4 and V4.1 records go through trtllm_batch_decode_sparse_mla_dsv4, the others through trtllm_batch_decode_with_kv_cache_mla.",
                 "Page strides are multiples of 16 B. CUDA 12.8 or later for 12.0, 12.9 or later for 12.1.",
                 "Beyond 64 query tokens a call, top-k is a multiple of 64 and heads are 8, 16, 32, 64 or 128.",

@@ -48,6 +48,7 @@ class FlashinferMlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.0"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1075",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -56,6 +57,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -78,6 +80,7 @@ class FlashinferMlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.14,<0.7.0"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-ai/flashinfer#3545",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -86,6 +89,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -101,12 +105,13 @@ class FlashinferMlaSparseDsv41(Backend):
             bytes_per_token=1024,
             dtypes=("bfloat16",),
             head_sizes=IntSet((512,)),
-            query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
+            query_heads=IntSet(multiples=(Multiples(1, minimum=33, maximum=128),)),
             padded_to=(64, 128),
             block_sizes=IntSet((128,)),
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.12,<0.6.14"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.6.12 flashinfer/mla/_core.py",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -115,6 +120,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -136,6 +142,7 @@ class FlashinferMlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.0"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1075",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -144,6 +151,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -166,6 +174,7 @@ class FlashinferMlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.14,<0.7.0"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-ai/flashinfer#3545",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -174,6 +183,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -189,12 +199,13 @@ class FlashinferMlaSparseDsv41(Backend):
             bytes_per_token=512,
             dtypes=("bfloat16",),
             head_sizes=IntSet((512,)),
-            query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
+            query_heads=IntSet(multiples=(Multiples(1, minimum=33, maximum=128),)),
             padded_to=(64, 128),
             block_sizes=IntSet((128,)),
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.12,<0.6.14"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.6.12 flashinfer/mla/_core.py",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -203,6 +214,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -223,6 +235,7 @@ class FlashinferMlaSparseDsv41(Backend):
             block_sizes=IntSet((128,)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.1"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1290",
                 "flashinfer-python==0.7.4 flashinfer/mla/_sparse_mla_sm120/_api.py:648",
@@ -233,6 +246,7 @@ class FlashinferMlaSparseDsv41(Backend):
             notes=(
                 "vLLM keeps V4.1 models in the V4 record of 584 B here, though FlashInfer reads V4.1 records too.",
                 "vLLM's check refuses auto here; its layer, which skips the check, reads it as fp8_ds_mla.",
+                "Not run by us, who had no such GPU at hand.",
                 "V4 and V4.1 records go through trtllm_batch_decode_sparse_mla_dsv4, the others through trtllm_batch_decode_with_kv_cache_mla.",
                 "Page strides are multiples of 16 B. CUDA 12.8 or later for 12.0, 12.9 or later for 12.1.",
                 "Beyond 64 query tokens a call, top-k is a multiple of 64 and heads are 8, 16, 32, 64 or 128.",
@@ -255,6 +269,7 @@ class FlashinferMlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.0"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1075",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -263,6 +278,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -285,6 +301,7 @@ class FlashinferMlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.14,<0.7.0"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-ai/flashinfer#3545",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -293,6 +310,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -308,12 +326,13 @@ class FlashinferMlaSparseDsv41(Backend):
             bytes_per_token=1024,
             dtypes=("bfloat16",),
             head_sizes=IntSet((512,)),
-            query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
+            query_heads=IntSet(multiples=(Multiples(1, minimum=33, maximum=128),)),
             padded_to=(64, 128),
             block_sizes=IntSet((128,)),
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.12,<0.6.14"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.6.12 flashinfer/mla/_core.py",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -322,6 +341,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -343,6 +363,7 @@ class FlashinferMlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.0"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1075",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -351,6 +372,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -373,6 +395,7 @@ class FlashinferMlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.14,<0.7.0"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-ai/flashinfer#3545",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -381,6 +404,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -396,12 +420,13 @@ class FlashinferMlaSparseDsv41(Backend):
             bytes_per_token=512,
             dtypes=("bfloat16",),
             head_sizes=IntSet((512,)),
-            query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
+            query_heads=IntSet(multiples=(Multiples(1, minimum=33, maximum=128),)),
             padded_to=(64, 128),
             block_sizes=IntSet((128,)),
             topk=IntSet(multiples=(Multiples(4, minimum=128),)),
             features=("attention_sink", "topk_length", "extra_kv_pool"),
             versions={"flashinfer-python": ">=0.6.12,<0.6.14"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.6.12 flashinfer/mla/_core.py",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashinfer_sparse.py:101",
@@ -410,6 +435,7 @@ class FlashinferMlaSparseDsv41(Backend):
             ),
             notes=(
                 "The engine casts queries to e4m3 for an e4m3 cache, both with a scale of 1.0.",
+                "Not run by us, who had no such GPU at hand.",
                 "Query, window pool and compressed pool have one dtype, bfloat16 or e4m3; no packed record is read.",
                 "The first 128 indices of a query are its window, and its counts include them.",
                 "It returns no LSE. trtllm-gen needs the flashinfer-cubin files.",
@@ -430,6 +456,7 @@ class FlashinferMlaSparseDsv41(Backend):
             block_sizes=IntSet((128,)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.1"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1290",
                 "flashinfer-python==0.7.4 flashinfer/mla/_sparse_mla_sm120/_api.py:648",
@@ -440,6 +467,7 @@ class FlashinferMlaSparseDsv41(Backend):
             notes=(
                 "vLLM keeps V4.1 models in the V4 record of 584 B here, though FlashInfer reads V4.1 records too.",
                 "vLLM's check refuses auto here; its layer, which skips the check, reads it as fp8_ds_mla.",
+                "Not run by us, who had no such GPU at hand.",
                 "V4 and V4.1 records go through trtllm_batch_decode_sparse_mla_dsv4, the others through trtllm_batch_decode_with_kv_cache_mla.",
                 "Page strides are multiples of 16 B. CUDA 12.8 or later for 12.0, 12.9 or later for 12.1.",
                 "Beyond 64 query tokens a call, top-k is a multiple of 64 and heads are 8, 16, 32, 64 or 128.",

@@ -44,6 +44,7 @@ class FlashinferMlaSparseSm90(Backend):
             block_sizes=IntSet(multiples=(Multiples(64),)),
             page_size=1,
             versions={"flashinfer-python": ">=0.6.9"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:138",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
@@ -56,32 +57,7 @@ class FlashinferMlaSparseSm90(Backend):
                 'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
                 "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
                 "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
-            ),
-        ),
-        Cell(
-            phase="decode",
-            compute_capability=("9.0",),
-            kernel="flashinfer.batch_mla",
-            spellings=("auto", "bfloat16"),
-            kv_cache_dtype="bfloat16",
-            kv_format="bf16_576",
-            bytes_per_token=1152,
-            dtypes=("bfloat16",),
-            head_sizes=IntSet((576,)),
-            block_sizes=IntSet(multiples=(Multiples(64),)),
-            page_size=1,
-            versions={"flashinfer-python": ">=0.6.9"},
-            sources=(
-                "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
-                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
-            ),
-            notes=(
-                "The selected indices are the page table, with pages of 1 token.",
-                "vLLM asks for FlashInfer 0.6.18 whatever the cache.",
-                "vLLM reads RoPE with a scale of 1.0; with an e4m3 cache of another scale this looks wrong.",
-                'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
-                "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
-                "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
+                "Scales of an e4m3 cache, and the scaled elements, are rounded to bfloat16; powers of two lose nothing.",
             ),
         ),
         Cell(
@@ -97,6 +73,7 @@ class FlashinferMlaSparseSm90(Backend):
             block_sizes=IntSet(multiples=(Multiples(64),)),
             page_size=1,
             versions={"flashinfer-python": ">=0.6.14"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:153",
                 "flashinfer-ai/flashinfer#3694",
@@ -110,6 +87,7 @@ class FlashinferMlaSparseSm90(Backend):
                 'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
                 "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
                 "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
+                "Scales of an e4m3 cache, and the scaled elements, are rounded to bfloat16; powers of two lose nothing.",
             ),
         ),
         Cell(
@@ -125,6 +103,7 @@ class FlashinferMlaSparseSm90(Backend):
             block_sizes=IntSet(multiples=(Multiples(64),)),
             page_size=1,
             versions={"flashinfer-python": ">=0.6.18"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:160",
                 "flashinfer-ai/flashinfer#4373",
@@ -137,6 +116,7 @@ class FlashinferMlaSparseSm90(Backend):
                 'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
                 "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
                 "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
+                "Scales of an e4m3 cache, and the scaled elements, are rounded to bfloat16; powers of two lose nothing.",
             ),
         ),
         Cell(
@@ -152,6 +132,7 @@ class FlashinferMlaSparseSm90(Backend):
             block_sizes=IntSet(multiples=(Multiples(64),)),
             page_size=1,
             versions={"flashinfer-python": ">=0.6.18"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:160",
                 "flashinfer-ai/flashinfer#4373",
@@ -164,6 +145,7 @@ class FlashinferMlaSparseSm90(Backend):
                 'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
                 "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
                 "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
+                "Scales of an e4m3 cache, and the scaled elements, are rounded to bfloat16; powers of two lose nothing.",
             ),
         ),
         Cell(
@@ -179,6 +161,7 @@ class FlashinferMlaSparseSm90(Backend):
             block_sizes=IntSet(multiples=(Multiples(64),)),
             page_size=1,
             versions={"flashinfer-python": ">=0.6.9"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:138",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
@@ -191,32 +174,7 @@ class FlashinferMlaSparseSm90(Backend):
                 'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
                 "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
                 "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
-            ),
-        ),
-        Cell(
-            phase="prefill",
-            compute_capability=("9.0",),
-            kernel="flashinfer.batch_mla",
-            spellings=("auto", "bfloat16"),
-            kv_cache_dtype="bfloat16",
-            kv_format="bf16_576",
-            bytes_per_token=1152,
-            dtypes=("bfloat16",),
-            head_sizes=IntSet((576,)),
-            block_sizes=IntSet(multiples=(Multiples(64),)),
-            page_size=1,
-            versions={"flashinfer-python": ">=0.6.9"},
-            sources=(
-                "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
-                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
-            ),
-            notes=(
-                "The selected indices are the page table, with pages of 1 token.",
-                "vLLM asks for FlashInfer 0.6.18 whatever the cache.",
-                "vLLM reads RoPE with a scale of 1.0; with an e4m3 cache of another scale this looks wrong.",
-                'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
-                "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
-                "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
+                "Scales of an e4m3 cache, and the scaled elements, are rounded to bfloat16; powers of two lose nothing.",
             ),
         ),
         Cell(
@@ -232,6 +190,7 @@ class FlashinferMlaSparseSm90(Backend):
             block_sizes=IntSet(multiples=(Multiples(64),)),
             page_size=1,
             versions={"flashinfer-python": ">=0.6.14"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:153",
                 "flashinfer-ai/flashinfer#3694",
@@ -245,6 +204,7 @@ class FlashinferMlaSparseSm90(Backend):
                 'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
                 "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
                 "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
+                "Scales of an e4m3 cache, and the scaled elements, are rounded to bfloat16; powers of two lose nothing.",
             ),
         ),
         Cell(
@@ -260,6 +220,7 @@ class FlashinferMlaSparseSm90(Backend):
             block_sizes=IntSet(multiples=(Multiples(64),)),
             page_size=1,
             versions={"flashinfer-python": ">=0.6.18"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:160",
                 "flashinfer-ai/flashinfer#4373",
@@ -272,6 +233,7 @@ class FlashinferMlaSparseSm90(Backend):
                 'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
                 "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
                 "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
+                "Scales of an e4m3 cache, and the scaled elements, are rounded to bfloat16; powers of two lose nothing.",
             ),
         ),
         Cell(
@@ -287,6 +249,7 @@ class FlashinferMlaSparseSm90(Backend):
             block_sizes=IntSet(multiples=(Multiples(64),)),
             page_size=1,
             versions={"flashinfer-python": ">=0.6.18"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:160",
                 "flashinfer-ai/flashinfer#4373",
@@ -299,6 +262,7 @@ class FlashinferMlaSparseSm90(Backend):
                 'On 9.0 backend="fa3", elsewhere "fa2". With pages of 1 token the page table is a list of indices.',
                 "LSE is base 2 unless asked otherwise. A plan of causal queries may refuse odd head counts.",
                 "An e4m3 cache needs kpe_scale at every call, even where there is no RoPE part.",
+                "Scales of an e4m3 cache, and the scaled elements, are rounded to bfloat16; powers of two lose nothing.",
             ),
         ),
     )

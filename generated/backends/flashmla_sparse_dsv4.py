@@ -47,6 +47,7 @@ class FlashmlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(64),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flash-mla": "unknown", "vllm": ">=0.20", "sglang-kernel": ">=0.4.3"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:113",
                 "vllm-project/FlashMLA@0397728d csrc/api/sparse_decode.h",
@@ -83,6 +84,7 @@ class FlashmlaSparseDsv4(Backend):
             topk=IntSet(multiples=(Multiples(128),)),
             features=("attention_sink", "topk_length"),
             versions={"flash-mla": "unknown", "vllm": ">=0.20", "sglang-kernel": ">=0.4.3"},
+            engines={"vllm": ">=0.23"},
             sources=(
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:215",
                 "vllm-project/FlashMLA@43a39eeb csrc/api/sparse_fwd.h",

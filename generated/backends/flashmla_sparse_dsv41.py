@@ -45,6 +45,7 @@ class FlashmlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(64),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flash-mla": "unknown", "vllm": ">=0.20", "sglang-kernel": ">=0.4.3"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:113",
                 "vllm-project/FlashMLA@0397728d csrc/api/sparse_decode.h",
@@ -78,6 +79,7 @@ class FlashmlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(64),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flash-mla": "unknown", "vllm": ">=0.33", "sglang-kernel": "none"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:121",
                 "vllm==0.33.0 vllm/_flashmla_C.abi3.so",
@@ -111,6 +113,7 @@ class FlashmlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(128),)),
             features=("attention_sink", "topk_length"),
             versions={"flash-mla": "unknown", "vllm": ">=0.20", "sglang-kernel": ">=0.4.3"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:215",
                 "vllm-project/FlashMLA@43a39eeb csrc/api/sparse_fwd.h",
@@ -142,6 +145,7 @@ class FlashmlaSparseDsv41(Backend):
             topk=IntSet(multiples=(Multiples(128),)),
             features=("attention_sink", "topk_length"),
             versions={"flash-mla": "unknown", "vllm": ">=0.20", "sglang-kernel": ">=0.4.3"},
+            engines={"vllm": ">=0.30"},
             sources=(
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:215",
                 "vllm-project/FlashMLA@43a39eeb csrc/api/sparse_fwd.h",

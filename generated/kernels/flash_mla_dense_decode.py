@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashMLA dense decode (dense_decode_fwd)",
     library="flash_mla",
-    adapter=None,
+    adapter="flash_mla_dense:DenseDecode",
     phase="decode",
 )

@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashMLA dense FP8 decode (fwd_kvcache_mla_fp8)",
     library="flash_mla",
-    adapter=None,
+    adapter="flash_mla_dense:DenseDecode",
     phase="decode",
 )

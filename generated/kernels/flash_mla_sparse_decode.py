@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashMLA sparse decode (sparse_decode_fwd)",
     library="flash_mla",
-    adapter=None,
+    adapter="flash_mla:SparseDecode",
     phase="decode",
 )

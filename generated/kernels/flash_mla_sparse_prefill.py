@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashMLA sparse attention over bf16 rows (sparse_prefill_fwd)",
     library="flash_mla",
-    adapter=None,
+    adapter="flash_mla_prefill:SparsePrefill",
     phase="prefill",
 )

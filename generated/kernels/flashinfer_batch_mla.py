@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashInfer BatchMLAPagedAttentionWrapper (fa3, fa2)",
     library="flashinfer",
-    adapter=None,
+    adapter="flashinfer:BatchMLA",
     phase="decode",
 )

@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashInfer DeepSeek-V4 sparse decode on 10.x (trtllm_batch_decode_sparse_mla_dsv4)",
     library="flashinfer",
-    adapter=None,
+    adapter="flashinfer_dsv4:SparseDsv4",
     phase="decode",
 )

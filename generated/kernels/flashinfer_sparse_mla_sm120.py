@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashInfer packed sparse decode on 12.x",
     library="flashinfer",
-    adapter=None,
+    adapter="flashinfer_sm120:PackedSparse",
     phase="decode",
 )

@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashInfer dense MLA decode (trtllm_batch_decode_with_kv_cache_mla)",
     library="flashinfer",
-    adapter=None,
+    adapter="flashinfer_trtllm:TrtllmDecode",
     phase="decode",
 )

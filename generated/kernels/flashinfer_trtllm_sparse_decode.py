@@ -10,6 +10,6 @@ ENTRY = Kernel(
     NAME,
     title="FlashInfer sparse MLA decode (trtllm_batch_decode_with_kv_cache_mla, sparse_mla_top_k)",
     library="flashinfer",
-    adapter=None,
+    adapter="flashinfer_trtllm:TrtllmDecode",
     phase="decode",
 )

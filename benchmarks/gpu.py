@@ -1,0 +1,171 @@
+"""Adapters beside the bare calls that they make, on a GPU: time there, time on the host, kernels.
+
+    python benchmarks/gpu.py [--quick] [--out FOLDER]
+
+writes gpu.json, gpu.md and gpu.svg to the folder (benchmarks/). Both sides run in turn, in one
+process, on the same tensors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from attnmatrix import get_kv_format
+from attnmatrix.kernels import kv_cache
+
+if __package__:
+    from . import gpu_report
+    from .gpu_cases import VARIANTS, Case, cases
+else:
+    import gpu_report
+    from gpu_cases import VARIANTS, Case, cases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WRITER_TOKENS = 1 << 16
+
+
+def gpu_times(runs: dict[str, Callable[[int], Any]], loops: int, rounds: int) -> dict[str, float]:
+    """Median seconds of one run on the GPU, from graphs of `loops` runs replayed in turn."""
+    graphs = {}
+    for name, run in runs.items():
+        run(0)
+        torch.cuda.synchronize()
+        graphs[name] = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graphs[name]):
+            for i in range(loops):
+                run(i % VARIANTS)
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for number in range(rounds + 2):
+        for name, graph in graphs.items():
+            start = torch.cuda.Event(enable_timing=True)
+            end = torch.cuda.Event(enable_timing=True)
+            start.record()
+            graph.replay()
+            end.record()
+            torch.cuda.synchronize()
+            if number > 1:
+                times[name].append(start.elapsed_time(end) / loops / 1e3)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def host_times(runs: dict[str, Callable[[int], Any]], loops: int, rounds: int) -> dict[str, float]:
+    """Median seconds that one run keeps the host, the two sides in turn."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for number in range(rounds + 1):
+        for name, run in runs.items():
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            for i in range(loops):
+                run(i % VARIANTS)
+            spent = (time.perf_counter() - start) / loops
+            torch.cuda.synchronize()
+            if number:
+                times[name].append(spent)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def kernel_count(run: Callable[[int], Any]) -> int:
+    """Kernels and copies that one run puts on the GPU, as the profiler counts them."""
+    run(0)
+    torch.cuda.synchronize()
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profile:
+        run(0)
+        torch.cuda.synchronize()
+    kind = torch.autograd.DeviceType.CUDA
+    return sum(event.device_type == kind for event in profile.events())
+
+
+def measure(case: Case, quick: bool) -> dict[str, Any]:
+    """One case's numbers."""
+    runs = {"ours": case.ours, "bare": case.bare}
+    once = gpu_times({"bare": case.bare}, 4, 3)["bare"]
+    loops = max(4, min(40, int(4e-3 / once)))
+    gpu = gpu_times(runs, loops, 5 if quick else 25)
+    # Few enough that the queue to the GPU does not fill and hold the host up.
+    host = host_times(runs, 50, 5 if quick else 25)
+    return {
+        "kernel": case.kernel,
+        "kv_format": case.kv_format,
+        "shape": case.shape,
+        "gpu_us": {name: 1e6 * value for name, value in gpu.items()},
+        "host_us": {name: 1e6 * value for name, value in host.items()},
+        "kernels": {name: kernel_count(run) for name, run in runs.items()},
+        "tflops": case.flops / gpu["ours"] / 1e12,
+        "gbps": case.bytes / gpu["ours"] / 1e9,
+    }
+
+
+def ceilings() -> dict[str, float]:
+    """The chip's copy bandwidth (read and written, GB/s) and bf16 matrix rate (TFLOP/s)."""
+    source = torch.empty(2 << 30, dtype=torch.uint8, device="cuda").random_(0, 256)
+    target = torch.empty_like(source)
+    copy = gpu_times({"copy": lambda i: target.copy_(source)}, 4, 15)["copy"]
+    a, b = (torch.randn(8192, 8192, device="cuda").bfloat16() for _ in range(2))
+    c = torch.empty_like(a)
+    product = gpu_times({"matmul": lambda i: torch.mm(a, b, out=c)}, 4, 15)["matmul"]
+    return {"gbps": 2 * source.numel() / copy / 1e9, "tflops": 2 * 8192**3 / product / 1e12}
+
+
+def writers(bandwidth: float) -> list[dict[str, Any]]:
+    """KV-cache writing of 64k tokens, pages in random order: time over that of moving its bytes."""
+    found = []
+    for name in ("ds_mla_v32", "ds_mla_v4", "bf16_576", "bf16_512", "e4m3_576"):
+        fmt = get_kv_format(name)
+        sets = []
+        for _ in range(VARIANTS):
+            kv = torch.randn(WRITER_TOKENS, fmt.head_size, device="cuda").bfloat16()
+            pages = torch.randperm(WRITER_TOKENS // 64, device="cuda")
+            slots = (pages[:, None] * 64 + torch.arange(64, device="cuda")).view(-1)
+            sets.append((kv_cache.empty(fmt, WRITER_TOKENS // 64, 64, "cuda"), kv, slots))
+
+        def run(i: int, fmt: Any = fmt, sets: Any = sets) -> None:
+            cache, kv, slots = sets[i]
+            kv_cache.write(fmt, cache, kv, slots, page_size=64)
+
+        seconds = gpu_times({"write": run}, 8, 25)["write"]
+        moved = WRITER_TOKENS * (2 * fmt.head_size + fmt.bytes_per_token + 8)
+        floor = moved / bandwidth / 1e9
+        found.append({"kv_format": name, "us": 1e6 * seconds, "ratio": seconds / floor})
+    return found
+
+
+def main() -> None:
+    """Measure and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent)
+    options = parser.parse_args()
+    top = ceilings()
+    report: dict[str, Any] = {
+        "gpu": torch.cuda.get_device_name(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "providers": gpu_report.providers(),
+        "command": "python benchmarks/gpu.py" + (" --quick" if options.quick else ""),
+        "ceilings": top,
+        "writers": writers(top["gbps"]),
+        "cases": [],
+    }
+    for case in cases():
+        report["cases"].append(measure(case, options.quick))
+        last = report["cases"][-1]
+        print(last["kernel"], last["kv_format"], last["shape"], last["gpu_us"], last["host_us"])
+        (options.out / "gpu.json").write_text(json.dumps(report, indent=1) + "\n")
+    (options.out / "gpu.md").write_text(gpu_report.markdown(report))
+    (options.out / "gpu.svg").write_text(gpu_report.svg(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""The GPU benchmark's numbers as Markdown and as a plot."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any
+
+WIDTH, HEIGHT, LEFT, TOP = 720, 420, 70, 30
+COLOURS = {
+    "flash_mla.sparse_decode": "#1b6ca8",
+    "flash_mla.dense_decode": "#d1603d",
+    "flashinfer.batch_mla": "#3a7d44",
+}
+
+
+def providers() -> dict[str, str]:
+    """Versions of the distributions that the adapters call."""
+    found = {}
+    for name in ("vllm", "sglang-kernel", "flash-mla", "flashinfer-python", "triton"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def markdown(report: dict[str, Any]) -> str:
+    """The tables, goals beside them."""
+    cases = report["cases"]
+    top = report["ceilings"]
+    gpu = [c["gpu_us"]["ours"] / c["gpu_us"]["bare"] for c in cases]
+    host = [c["host_us"]["ours"] - c["host_us"]["bare"] for c in cases]
+    more = [c["kernels"]["ours"] - c["kernels"]["bare"] for c in cases]
+    versions = ", ".join(f"{name} {version}" for name, version in report["providers"].items())
+    lines = [
+        "# GPU benchmark",
+        "",
+        f"Written by `{report['command']}` on one {report['gpu']}: CUDA {report['cuda']}, "
+        f"torch {report['torch']}, Python {report['python']}, {versions}.",
+        f"Ceilings measured in the same run: {top['gbps']:.0f} GB/s (a copy, bytes read and "
+        f"written), {top['tflops']:.0f} TFLOP/s (bf16, 8192 x 8192 x 8192).",
+        "",
+        "| Adapter against the bare call | Median | Worst | Goal |",
+        "|---|---|---|---|",
+        f"| GPU time, ratio | {_median(gpu):.3f} | {max(gpu):.3f} | ≤ 1.01 |",
+        f"| host time, µs more | {_median(host):.2f} | {max(host):.2f} | ≤ 3 |",
+        f"| GPU kernels more | {_median(more):.0f} | {max(more)} | 0 |",
+        "",
+        "![Rate by intensity](gpu.svg)",
+        "",
+        "| Writing 64k tokens | µs | Time over that of moving the bytes | Goal |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {w['kv_format']} | {w['us']:.1f} | {w['ratio']:.2f} | ≤ 1.25 |"
+        for w in report["writers"]
+    ]
+    lines += [
+        "",
+        "| Kernel | KV format | Shape | GPU µs | Bare | Host µs | Bare | Kernels | TFLOP/s "
+        "| GB/s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for c in cases:
+        gpu_us, host_us = c["gpu_us"], c["host_us"]
+        lines.append(
+            f"| {c['kernel']} | {c['kv_format']} | {c['shape']} | {gpu_us['ours']:.1f} | "
+            f"{gpu_us['bare']:.1f} | {host_us['ours']:.1f} | {host_us['bare']:.1f} | "
+            f"{c['kernels']['ours']} | {c['tflops']:.0f} | {c['gbps']:.0f} |"
+        )
+    notes = [
+        "",
+        "Shapes are batch x query heads, one query token a sequence. Bytes are those of the rows "
+        "that queries select, counted once a query, and of q and out: where queries share rows, "
+        "caches serve some of them. The bare call is the library's operator (FlashMLA) or its "
+        "wrapper's `run` (FlashInfer), with `out` given.",
+    ]
+    return "\n".join(lines + notes) + "\n"
+
+
+def _median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+def svg(report: dict[str, Any]) -> str:
+    """Achieved rate against FLOP per byte, both logarithmic, under the two ceilings."""
+    from math import log10
+
+    top = report["ceilings"]
+    low_x, high_x, low_y, high_y = 1.0, 3.2, -0.5, 3.2
+
+    def place(x: float, y: float) -> str:
+        across = LEFT + (x - low_x) / (high_x - low_x) * (WIDTH - LEFT - 20)
+        down = TOP + (high_y - y) / (high_y - low_y) * (HEIGHT - TOP - 50)
+        return f"{across:.1f},{down:.1f}"
+
+    def roof(x: float) -> float:
+        return min(log10(top["tflops"]), x + log10(top["gbps"] / 1e3))
+
+    knee = log10(top["tflops"] / top["gbps"] * 1e3)
+    corners = " ".join(place(x, roof(x)) for x in (low_x, knee, high_x))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        'font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        f'<polyline points="{corners}" fill="none" stroke="#444" stroke-width="2"/>',
+    ]
+    for x in range(1, 4):
+        across, down = place(x, low_y).split(",")
+        parts.append(f'<text x="{across}" y="{float(down) + 18:.1f}">{10**x} FLOP/B</text>')
+    for y in range(4):
+        across, down = place(low_x, y).split(",")
+        parts.append(
+            f'<line x1="{across}" x2="{WIDTH - 20}" y1="{down}" y2="{down}" stroke="#ddd"/>'
+        )
+        parts.append(f'<text x="4" y="{float(down) + 4:.1f}">{10**y} TFLOP/s</text>')
+    for c in report["cases"]:
+        x = log10(c["tflops"] / c["gbps"] * 1e3)
+        across, down = place(x, max(low_y, log10(c["tflops"]))).split(",")
+        label = f"{c['kernel']}, {c['kv_format']}, {c['shape']}: {c['tflops']:.0f} TFLOP/s"
+        parts.append(
+            f'<circle cx="{across}" cy="{down}" r="4" fill="{COLOURS[c["kernel"]]}" '
+            f'fill-opacity="0.7"><title>{label}</title></circle>'
+        )
+    for number, (kernel, colour) in enumerate(COLOURS.items()):
+        y = TOP + 16 * number
+        parts.append(f'<circle cx="{LEFT + 20}" cy="{y}" r="5" fill="{colour}"/>')
+        parts.append(f'<text x="{LEFT + 32}" y="{y + 4}">{kernel}</text>')
+    title = f"{report['gpu']}: measured ceilings, and each shape under them"
+    parts.append(f'<text x="{LEFT + 240}" y="{TOP - 10}">{title}</text></svg>')
+    return "\n".join(parts) + "\n"

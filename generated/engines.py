@@ -1,0 +1,5 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with make gen, or attnmatrix gen.
+"""Engines of which it is known in what releases they have which backends."""
+
+ENGINES: tuple[str, ...] = ("vllm",)
