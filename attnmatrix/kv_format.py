@@ -31,7 +31,7 @@ SCALE_DTYPES = ("float32", "float8_e8m0fnu", "float8_e4m3fn")
 class _Frozen:
     """Attributes are set once, so that everybody can share an entry. All equal is equal."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
     name: str
 
     def __setattr__(self, field: str, value: object) -> None:

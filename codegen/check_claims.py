@@ -8,11 +8,12 @@ from functools import partial
 from attnmatrix.capability import Capability, CapabilityPattern, format_capability
 from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, IntSet
+from attnmatrix.request import FEATURES
 
 from .gpus import all_points, points
 from .join import variant_cells
 from .matrix import Matrix
-from .problems import Problem
+from .problems import Place, Problem
 from .schema import Backend, Kernel, Padding, Row, Stored, Variant
 from .source import Path_
 from .variants import claimed_dtypes, resolve, stored_dtypes
@@ -61,7 +62,7 @@ class _Claim:
             name = (
                 self.phase == "prefill" and self.variant.kernels.prefill_format
             ) or stored.format
-            if name not in self.matrix.document.kv_formats:
+            if not self._known_formats(name):
                 continue  # reported as an unknown name
             listing = [
                 (i, row)
@@ -85,11 +86,16 @@ class _Claim:
         if served:
             yield from self._values(served)
 
+    def _known_formats(self, name: str) -> bool:
+        """Whether the format, and every one that the kernel's rows list, is there."""
+        listed = {f for _, row in self.rows for f in row.kv_formats if row.kv_formats != "any"}
+        return {name, *listed} <= set(self.matrix.document.kv_formats)
+
     def lost(self) -> Iterator[Problem]:
         """What each row allows by itself, but no row together with the rest of the claim."""
         document, variant = self.matrix.document, self.variant
         targets = [t for t in variant.kv_cache_dtypes.values() if isinstance(t, Stored)]
-        if any(t.format not in document.kv_formats for t in targets):
+        if not all(self._known_formats(t.format) for t in targets):
             return  # reported as an unknown name
         cells = [
             cell
@@ -189,6 +195,8 @@ class _Claim:
             else ("backends", self.name, "features")
         )
         for i, feature in enumerate(claimed):
+            if feature not in FEATURES:
+                continue  # reported as an unknown name
             takes = [
                 (n, r) for n, r in served if feature in (*r.features.known, *r.features.unknown)
             ]
@@ -206,19 +214,23 @@ class _Claim:
     ) -> Iterator[Problem]:
         """A problem for each GPU pattern that the rows do not cover, among the GPUs of `served`:
         a GPU that no row serves is reported once, with the KV-cache dtype."""
-        for pattern in self.variant.compute_capability:
+        missed: list[tuple[int, Capability]] = []
+        for i, pattern in enumerate(self.variant.compute_capability):
             covered = frozenset().union(*(all_points(row.compute_capability) for _, row in takes))
             left = points(pattern.text) - covered
             if served is not None:
                 left &= frozenset().union(*(all_points(r.compute_capability) for _, r in served))
             if left:
-                yield self._problem(claim, path, pattern, min(left), axis)
+                missed.append((i, min(left)))
+        if missed:
+            yield from self._problems(claim, path, missed, axis)
 
     def _uncovered_set(
         self, claim: str, path: Path_, served: list[tuple[int, Row]], axis: str, wanted: IntSet
     ) -> Iterator[Problem]:
         """As `_uncovered`, for a set that several rows may cover together."""
-        for pattern in self.variant.compute_capability:
+        missed: list[tuple[int, Capability]] = []
+        for i, pattern in enumerate(self.variant.compute_capability):
             for capability in sorted(points(pattern.text)):
                 axes = [
                     getattr(row, axis)
@@ -226,38 +238,50 @@ class _Claim:
                     if capability in all_points(row.compute_capability)
                 ]
                 if axes and not _together(axes, wanted):
-                    yield self._problem(claim, path, pattern, capability, axis)
+                    missed.append((i, capability))
                     break
+        if missed:
+            yield from self._problems(claim, path, missed, axis)
 
-    def _problem(
-        self,
-        claim: str,
-        path: Path_,
-        pattern: CapabilityPattern,
-        example: tuple[int, int],
-        axis: str,
-    ) -> Problem:
-        near = [(i, row) for i, row in self.rows if example in all_points(row.compute_capability)]
-        accepted = ", ".join(dict.fromkeys(v for _, row in near for v in _axis_words(row, axis)))
-        gpu = pattern.text
-        if pattern.specificity not in (0, 3) and near:
-            gpu += f" (such as {format_capability(example)})"
-        number = near[0][0] if near else self.rows[0][0] if self.rows else 0
-        row_place = self.matrix.source.place(("kernels", self.kernel_name, "rows", number))
-        if near:
-            message = f"rows there take {axis}: {accepted}"
-        else:
+    def _problems(
+        self, claim: str, path: Path_, missed: list[tuple[int, Capability]], axis: str
+    ) -> Iterator[Problem]:
+        """One problem for the GPUs that have rows, and one for each GPU that has none."""
+        with_rows: list[tuple[str, int]] = []
+        hint = "take the claim out, or add a row with a source that shows that the kernel takes it"
+        for i, gpu in missed:
+            pattern = self.variant.compute_capability[i]
+            near = [n for n, row in self.rows if gpu in all_points(row.compute_capability)]
+            if near:
+                words = pattern.text
+                if pattern.specificity not in (0, 3):
+                    words += f" (such as {format_capability(gpu)})"
+                with_rows.append((words, near[0]))
+                continue
             gpus = dict.fromkeys(p.text for _, row in self.rows for p in row.compute_capability)
-            message = f"no row is for that GPU; rows are for {', '.join(gpus)}"
-            if not gpus:
-                message = "every row refuses"
-        return Problem(
-            self.matrix.source.place(path),
-            _CODE,
-            f"{self.name} claims {claim} on {gpu}, but no row of {self.kernel_name} allows it",
-            "take the claim out, or add a row with a source that shows that the kernel takes it",
-            ((row_place, message),),
-        )
+            told = f"rows are for {', '.join(gpus)}" if gpus else "every row refuses"
+            yield Problem(
+                self.matrix.source.place((*self.path, "compute_capability", i)),
+                _CODE,
+                f"{self.name} is for {pattern.text}, "
+                f"but no row of {self.kernel_name} is for {format_capability(gpu)}",
+                hint,
+                ((self._row_place(self.rows[0][0] if self.rows else 0), told),),
+            )
+        if with_rows:
+            rows = [row for n, row in self.rows if n in {number for _, number in with_rows}]
+            accepted = ", ".join(dict.fromkeys(v for row in rows for v in _axis_words(row, axis)))
+            yield Problem(
+                self.matrix.source.place(path),
+                _CODE,
+                f"{self.name} claims {claim} on {', '.join(gpu for gpu, _ in with_rows)}, "
+                f"but no row of {self.kernel_name} allows it",
+                hint,
+                ((self._row_place(with_rows[0][1]), f"rows there take {axis}: {accepted}"),),
+            )
+
+    def _row_place(self, number: int) -> Place:
+        return self.matrix.source.place(("kernels", self.kernel_name, "rows", number))
 
 
 def _covered(cells: Iterable[Cell]) -> set[Capability]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from attnmatrix.intset import ANY, IntSet
-from attnmatrix.versions import Specifier, parse_version
+from attnmatrix.versions import Specifier, Version, parse_version
 
 from .gpus import all_points, meet
 from .join import share_identity
@@ -115,9 +115,19 @@ def _covers(a: Row, b: Row) -> bool:
     if not set(b.features.known) <= set(a.features.known):
         return False
     return all(
-        text in ("none", a.versions.get(name)) or a.versions.get(name) == "any"
+        text in ("none", a.versions.get(name)) or _wider(a.versions.get(name, "none"), text)
         for name, text in b.versions.items()
     )
+
+
+def _wider(a: str, b: str) -> bool:
+    """Whether every version that b takes is taken by a."""
+    if a == "any":
+        return True
+    if "none" in (a, b) or "unknown" in (a, b) or b == "any":
+        return False
+    wide, narrow = Specifier(a), Specifier(b)
+    return all(wide.contains(v) for v in _samples(wide, narrow) if narrow.contains(v))
 
 
 def _versions_meet(a: str, b: str) -> bool:
@@ -127,12 +137,18 @@ def _versions_meet(a: str, b: str) -> bool:
     specifiers = [Specifier(text) for text in (a, b) if text not in ("any", "unknown")]
     if len(specifiers) < 2:
         return True
-    bounds = [bound.text for s in specifiers for _, bound, _ in s.clauses]
-    candidates = [text for bound in bounds for text in (bound, f"{bound}.1", f"{bound}.dev0")]
-    versions = [parse_version("0.0"), parse_version("999999")]
-    for text in candidates:
+    return any(all(s.contains(v) for s in specifiers) for v in _samples(*specifiers))
+
+
+def _samples(*specifiers: Specifier) -> Iterator[Version]:
+    """Versions at, just before and just after every bound: between them nothing changes."""
+    bounds = {bound.text for s in specifiers for _, bound, _ in s.clauses}
+    for text in (
+        "0.0",
+        "999999",
+        *(b + end for b in bounds for end in ("", ".1", ".dev0", ".post9")),
+    ):
         try:
-            versions.append(parse_version(text))
-        except ValueError:
+            yield parse_version(text)
+        except ValueError:  # a suffix on a suffix
             continue
-    return any(all(s.contains(version) for s in specifiers) for version in versions)

@@ -9,6 +9,7 @@ from itertools import combinations
 from attnmatrix.gpus import fold
 from attnmatrix.spelling import did_you_mean
 
+from .check_backends import blocks_can_be_cut, phases_fit, rows_are_shipped, variants_narrow
 from .check_claims import claims_within_kernels
 from .check_formats import formats_add_up, names_say_what_is_stored
 from .check_rows import rows_agree
@@ -142,6 +143,8 @@ def aliases_end(matrix: Matrix) -> Iterator[Problem]:
                         message = f"{' -> '.join([*chain, step])} is a circle"
                         yield Problem(place, "alias-cycle", message, hint)
                     else:
+                        if chain[-1] in matrix.document.kv_formats:
+                            hint = f"it is a KV format: write {{format: {chain[-1]}}}"
                         near = did_you_mean(chain[-1], stored)
                         message = f"{key} leads to {chain[-1]!r}, which is not defined here{near}"
                         yield Problem(place, "alias-dead-end", message, hint)
@@ -157,7 +160,10 @@ def one_meaning_a_gpu(matrix: Matrix) -> Iterator[Problem]:
             for key in a.kv_cache_dtypes:
                 if not common or key not in b.kv_cache_dtypes:
                     continue
-                if a.head_sizes and b.head_sizes and not set(a.head_sizes) & set(b.head_sizes):
+                if any(
+                    x is not None and y is not None and set(x).isdisjoint(y)
+                    for x, y in ((a.head_sizes, b.head_sizes), (a.dtypes, b.dtypes))
+                ):
                     continue
                 first = matrix.source.place(
                     ("backends", name, "variants", i, "kv_cache_dtypes", key), key=True
@@ -225,6 +231,10 @@ _THEN: tuple[Rule, ...] = (
     formats_add_up,
     names_say_what_is_stored,
     rows_agree,
+    rows_are_shipped,
+    variants_narrow,
+    blocks_can_be_cut,
+    phases_fit,
     one_meaning_a_gpu,
     claims_within_kernels,
     everything_is_used,

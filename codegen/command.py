@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gc
-import shlex
 import sys
 from pathlib import Path
 
 from .load import load
+from .lock import locked
 from .problems import InvalidSource
 from .render import render
-from .write import ForeignFiles, compare, diff, write
+from .write import Differences, ForeignFiles, compare, diff, write
 
 
 def generate(source: str, out: str | None, *, check: bool) -> int:
@@ -28,7 +28,7 @@ def _generate(source: str, out: str | None, *, check: bool) -> int:
     path = Path(source)
     root = Path(out) if out is not None else path.parent
     try:
-        files = render(load(path))
+        files = render(load(path), keep_templates=not check)
     except InvalidSource as error:
         print(error, file=sys.stderr)
         count = len(error.problems)
@@ -37,12 +37,15 @@ def _generate(source: str, out: str | None, *, check: bool) -> int:
     except OSError as error:
         return _fail(f"cannot read {path}: {error.strerror or error}")
     try:
-        differences = compare(root, files)
-        if check:
-            return _report(root, files, differences, _command(source, out))
-        write(root, files, differences)
+        if not check:
+            root.mkdir(parents=True, exist_ok=True)
+        with locked(root, shared=check):
+            differences = compare(root, files)
+            if check:
+                return _report(root, files, differences, source, out)
+            write(root, files, differences)
     except (OSError, ForeignFiles) as error:
-        return _fail(error)
+        return _fail("\n".join((str(error), *getattr(error, "__notes__", ()))))
     written = len(differences.missing) + len(differences.changed)
     kept = len(files) - written
     removed = f", {len(differences.orphaned)} removed" if differences.orphaned else ""
@@ -50,7 +53,9 @@ def _generate(source: str, out: str | None, *, check: bool) -> int:
     return 0
 
 
-def _report(root: Path, files: dict[str, str], differences, command: str) -> int:  # type: ignore[no-untyped-def]
+def _report(
+    root: Path, files: dict[str, str], differences: Differences, source: str, out: str | None
+) -> int:
     if not differences:
         print(f"{len(files)} files are in step with the source")
         return 0
@@ -62,13 +67,15 @@ def _report(root: Path, files: dict[str, str], differences, command: str) -> int
     ):
         for path in paths:
             print(f"{word}: {path}")
-    print(f"The files differ from what the source gives. Run: {command}")
+    print(f"The files differ from what the source gives. Run: {_command(source, out)}")
     return 1
 
 
 def _command(source: str, out: str | None) -> str:
     if source == "capabilities.yaml" and out is None:
         return "make gen"
+    import shlex
+
     words = ["attnmatrix", "gen", "--source", source]
     return shlex.join(words + (["--out", out] if out is not None else []))
 

@@ -33,7 +33,10 @@ def check(source: Source) -> Matrix:
     if document is not None:
         matrix = Matrix(source, document)
         found = [problem for rule in CHECKS for problem in rule(matrix)]
-        problems += [p for p in found if not _follows(p, broken)]
+        found = [p for p in found if not _follows(p, broken)]
+        if any(p.code == "unknown-name" for p in found):  # what is misspelt there is unused here
+            found = [p for p in found if p.code != "unused-entry"]
+        problems += found
         if not problems:
             return matrix
     raise InvalidSource(problems)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 CODES: dict[str, str] = {
     "alias-cycle": "an alias leads back to itself",
     "alias-dead-end": "an alias leads to a name that the variant does not define",
+    "claim-outside-backend": "a variant claims what its backend's own lists leave out",
     "claim-outside-kernel": "a backend claims what no row of its kernel allows",
     "conflicting-rows": "two equally specific rows of a kernel answer one combination differently",
     "duplicate-claim": "two variants define one KV-cache dtype on one GPU",

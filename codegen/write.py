@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import shutil
+import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from .render import FOLDERS, MARK
+from .header import is_marked
+from .render import FOLDERS
+from .transaction import change, is_left_over
 
 Files = Mapping[str, str]
 
@@ -26,7 +28,7 @@ class Differences:
 
 
 class ForeignFiles(Exception):
-    """Files in a generated folder that do not bear the generator's mark. It won't delete them."""
+    """What lies in a generated folder and was not generated. The generator won't delete it."""
 
     def __init__(self, root: Path, paths: list[str]) -> None:
         self.paths = paths
@@ -38,23 +40,33 @@ class ForeignFiles(Exception):
 
 
 def compare(root: Path, files: Files) -> Differences:
-    """Reads the generated folders of `root`; writes nothing."""
-    missing, changed = [], []
+    """Reads the generated folders of `root`; writes nothing.
+
+    Raises ForeignFiles where something that is no file (a pipe, a device, a folder) has a file's
+    place: it is never opened.
+    """
+    missing, changed, foreign = [], [], []
     for path, text in files.items():
+        content = text.encode()
         try:
-            found = (root / path).read_bytes()
+            found = os.stat(root / path)
+            if not stat.S_ISREG(found.st_mode):
+                foreign.append(path)
+            elif found.st_size != len(content) or (root / path).read_bytes() != content:
+                changed.append(path)
         except FileNotFoundError:
             missing.append(path)
-            continue
-        if found != text.encode():
-            changed.append(path)
-    return Differences(missing, changed, _orphans(root, files))
+    orphaned = _orphans(root, files)
+    foreign += [path for path in orphaned if not (root / path).is_file()]
+    if foreign:
+        raise ForeignFiles(root, foreign)
+    return Differences(missing, changed, orphaned)
 
 
 def _orphans(root: Path, files: Files) -> list[str]:
     found = []
     for folder in FOLDERS:
-        for directory, subdirectories, names in os.walk(root / folder):
+        for directory, subdirectories, names in os.walk(root / folder, onerror=_raise):
             subdirectories[:] = sorted(set(subdirectories) - {"__pycache__"})
             for name in sorted(names):
                 path = (Path(directory) / name).relative_to(root).as_posix()
@@ -63,20 +75,26 @@ def _orphans(root: Path, files: Files) -> list[str]:
     return found
 
 
+def _raise(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
 def diff(root: Path, files: Files, differences: Differences) -> str:
     """A unified diff from the disk to what the source gives."""
+    from difflib import unified_diff
+
     lines: list[str] = []
     for path in sorted((*differences.missing, *differences.changed, *differences.orphaned)):
         old = "" if path in differences.missing else _text(root / path)
         new = files.get(path, "")
-        lines += difflib.unified_diff(
+        for line in unified_diff(
             old.splitlines(keepends=True),
             new.splitlines(keepends=True),
             "/dev/null" if path in differences.missing else f"a/{path}",
             f"b/{path}" if path in files else "/dev/null",
-        )
-        if lines and not lines[-1].endswith("\n"):
-            lines[-1] += "\n\\ No newline at end of file\n"
+        ):
+            lines.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
         if old == new and path in differences.changed:
             lines.append(f"{path}: the bytes differ (line endings or encoding)\n")
     return "".join(lines)
@@ -88,68 +106,39 @@ def _text(path: Path) -> str:
 
 
 def write(root: Path, files: Files, differences: Differences) -> None:
-    """Writes what is missing or changed and removes orphans.
+    """Writes what is missing or changed and removes orphans; if anything fails, does neither.
 
-    Every new file is complete beside its place before the first one is moved there; if anything
-    fails, moved ones are moved back. Raises ForeignFiles or OSError.
+    Raises ForeignFiles or OSError. A signal that ends the process has its effect afterwards.
     """
     foreign = [path for path in differences.orphaned if not _generated(root / path)]
     if foreign:
         raise ForeignFiles(root, foreign)
-    staged: list[tuple[Path, Path, Path]] = []
-    moved: list[tuple[Path, Path]] = []
-    try:
-        for path in (*differences.missing, *differences.changed):
-            target = root / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            beside, old = (target.with_name(f".{target.name}.{end}") for end in ("new", "old"))
-            staged.append((beside, target, old))
-            with beside.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(files[path])
-                file.flush()
-        for beside, target, old in staged:
-            if target.exists():
-                _keep(target, old)
-            moved.append((target, old))
-            os.replace(beside, target)
-    except BaseException:
-        for target, old in moved:
-            if old.exists():
-                os.replace(old, target)
-            else:
-                target.unlink(missing_ok=True)
-        raise
-    finally:
-        for beside, _, old in staged:
-            beside.unlink(missing_ok=True)
-            old.unlink(missing_ok=True)
-    for path in differences.orphaned:
-        (root / path).unlink()
-        _remove_empty(root, (root / path).parent)
+    texts = {root / path: files[path] for path in (*differences.missing, *differences.changed)}
+    gone = [root / path for path in differences.orphaned]
+    if texts or gone:
+        from .held import HeldSignals
 
-
-def _keep(target: Path, old: Path) -> None:
-    """A second name for a file, or a copy where the disk knows no links."""
-    old.unlink(missing_ok=True)
-    try:
-        os.link(target, old)
-    except OSError:
-        shutil.copy2(target, old)
+        with HeldSignals() as signals:
+            change(texts, gone, signals.check)
+            for path in gone:
+                _remove_empty(root, path.parent)
 
 
 def _generated(path: Path) -> bool:
+    if is_left_over(path.name):
+        return True
     with path.open("rb") as file:
-        head = file.read(2000)
-    left = path.name.startswith(".") and path.name.endswith((".new", ".old"))  # by a killed run
-    return MARK.encode() in head or left
+        return is_marked(file.read(2000))
 
 
 def _remove_empty(root: Path, folder: Path) -> None:
-    """Removes folders that held nothing but removed files and bytecode."""
-    while folder != root and not any(p.name != "__pycache__" for p in folder.iterdir()):
-        for cache in folder.glob("__pycache__/*.pyc"):
-            cache.unlink()
-        for child in folder.iterdir():
-            child.rmdir()
-        folder.rmdir()
-        folder = folder.parent
+    """Removes folders that held nothing but removed files and bytecode; leaves what it cannot."""
+    with suppress(OSError):
+        while folder != root and not any(p.name != "__pycache__" for p in folder.iterdir()):
+            for cache in folder.iterdir():
+                if all(p.suffix == ".pyc" for p in cache.iterdir()):
+                    for compiled in cache.iterdir():
+                        compiled.unlink()
+                cache.rmdir()
+            folder.rmdir()
+            folder = folder.parent

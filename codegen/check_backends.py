@@ -1,0 +1,94 @@
+"""Rules about backends by themselves: variants narrow, blocks can be cut, phases fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attnmatrix.intset import NONE, IntSet
+from attnmatrix.request import FEATURES
+
+from .matrix import Matrix
+from .problems import Problem
+from .schema import Backend, Variant
+from .source import Path_
+
+
+def variants_narrow(matrix: Matrix) -> Iterator[Problem]:
+    """A variant may claim less than its backend, never more: the backend's lists are the whole."""
+    for path, backend, variant in _variants(matrix):
+        for axis in ("dtypes", "head_sizes", "features"):
+            claimed, whole = getattr(variant, axis), getattr(backend, axis)
+            if claimed is None or whole == "any":
+                continue
+            for i, value in enumerate(claimed):
+                if value not in whole and (axis != "features" or value in FEATURES):
+                    yield Problem(
+                        matrix.source.place((*path, axis, i)),
+                        "claim-outside-backend",
+                        f"the variant has {value}, but the backend's {axis} are "
+                        f"{', '.join(map(str, whole)) or 'none'}",
+                        "add it to the backend's, or take it out here",
+                    )
+
+
+def blocks_can_be_cut(matrix: Matrix) -> Iterator[Problem]:
+    """A block that an engine cuts into pages must hold a whole number of them."""
+    for path, _, variant in _variants(matrix):
+        size, blocks = variant.page_size, variant.block_sizes
+        if size is None or not isinstance(blocks, IntSet):
+            continue
+        bad = [b for b in blocks.values if b % size]
+        bad += [run.first for run in blocks.multiples if run.base % size]
+        if bad:
+            yield Problem(
+                matrix.source.place((*path, "block_sizes")),
+                "invalid-value",
+                f"a block of {bad[0]} tokens cannot be cut into pages of {size}",
+                f"write {{multiple_of: {size}}}, or another page_size",
+            )
+
+
+def phases_fit(matrix: Matrix) -> Iterator[Problem]:
+    """A sparse backend needs a kernel that takes indices, a dense one a kernel that takes none."""
+    for path, backend, variant in _variants(matrix):
+        if variant.kernels.prefill is None and variant.kernels.prefill_format is not None:
+            yield Problem(
+                matrix.source.place((*path, "kernels", "prefill_format")),
+                "unused-entry",
+                "a format for prefill, but the variant names no prefill kernel",
+                "name the kernel, or take the format out",
+            )
+        for phase in ("decode", "prefill"):
+            kernel = matrix.document.kernels.get(getattr(variant.kernels, phase) or "none")
+            if kernel is None or backend.sparse == "any":
+                continue
+            rows = [row for row in kernel.rows if row.refuses is None]
+            dense = [row.topk == NONE for row in rows]
+            if rows and (all(dense) if backend.sparse else not any(dense)):
+                kind, other = ("sparse", "dense") if backend.sparse else ("dense", "sparse")
+                yield Problem(
+                    matrix.source.place((*path, "kernels", phase)),
+                    "claim-outside-kernel",
+                    f"the backend is {kind}, but every row of {getattr(variant.kernels, phase)} "
+                    f"is {other} (topk)",
+                    "name another kernel, or correct the rows' topk or the backend's sparse",
+                )
+
+
+def rows_are_shipped(matrix: Matrix) -> Iterator[Problem]:
+    """A row that no distribution ships can never be used."""
+    for name, kernel in matrix.document.kernels.items():
+        for i, row in enumerate(kernel.rows):
+            if row.versions and set(row.versions.values()) == {"none"}:
+                yield Problem(
+                    matrix.source.place(("kernels", name, "rows", i, "versions")),
+                    "unreachable-row",
+                    "none of the distributions has it",
+                    "write unknown where nobody knows, or take the row out",
+                )
+
+
+def _variants(matrix: Matrix) -> Iterator[tuple[Path_, Backend, Variant]]:
+    for name, backend in matrix.document.backends.items():
+        for i, variant in enumerate(backend.variants):
+            yield ("backends", name, "variants", i), backend, variant
