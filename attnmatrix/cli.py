@@ -9,8 +9,11 @@ import argparse
 import io
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from . import __version__
+from .libraries import BUILT_IN
+from .output import Output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,13 +29,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that a terminal lacks is no crash
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
+    if sys.stdout is None:
+        return _fail("cannot print: standard output is closed")
+    with Output() as output:
         code: int = arguments.run(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        sys.stderr.close()
-        return 0
-    return code
+    if output.error is None or isinstance(output.error, BrokenPipeError):
+        return code  # the reader of a pipe may stop reading
+    return _fail(f"cannot print: {output.error.strerror}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -133,6 +136,12 @@ def _add_request(parser: argparse.ArgumentParser) -> None:
         "--installed", action="store_true", help="judge by the libraries that this machine has"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--matrix",
+        metavar="PACKAGE",
+        default=BUILT_IN,
+        help="another matrix's generated modules, such as theirs.generated",
+    )
 
 
 class _Usage(Exception):
@@ -143,11 +152,17 @@ def _request(arguments: argparse.Namespace) -> Request:
     from .errors import RequestError
     from .request import Request
 
+    if arguments.matrix != BUILT_IN:
+        sys.path.insert(0, "")  # the generated modules of the repository one stands in
+        try:
+            import_module(f"{arguments.matrix}.libraries")
+        except ImportError as error:
+            raise _Usage(f"--matrix: no generated modules: {error}") from None
     libraries: dict[str, Any] = {}
     if arguments.installed:
         from .libraries import installed_libraries
 
-        libraries.update(installed_libraries())
+        libraries.update(installed_libraries(arguments.matrix))
     named: set[str] = set()
     for text in arguments.library:
         name, separator, version = text.partition("==")
@@ -173,6 +188,7 @@ def _request(arguments: argparse.Namespace) -> Request:
             phase=arguments.phase,
             features=arguments.feature,
             libraries=libraries,
+            matrix=arguments.matrix,
         )
     except RequestError as error:
         option = {"features": "feature", "libraries": "library"}.get(error.field, error.field)
@@ -182,10 +198,14 @@ def _request(arguments: argparse.Namespace) -> Request:
 
 def _explain(arguments: argparse.Namespace) -> int:
     from .errors import UnknownName
+    from .registry import backend_names, get_backend
     from .selection import explain
 
     try:
-        verdicts = explain(arguments.backends or None, _request(arguments))
+        request = _request(arguments)
+        backends = arguments.backends or backend_names(arguments.matrix)
+        found = [get_backend(name, arguments.matrix) for name in backends]
+        verdicts = explain(found, request)
     except (_Usage, UnknownName) as error:
         return _fail(error)
     if arguments.json:
@@ -200,7 +220,7 @@ def _select(arguments: argparse.Namespace) -> int:
     from .selection import select
 
     try:
-        selection = select(_request(arguments))
+        selection = select(_request(arguments), matrix=arguments.matrix)
     except _Usage as error:
         return _fail(error)
     if arguments.json:

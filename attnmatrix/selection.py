@@ -34,11 +34,12 @@ def judge(backend: str | type[Backend], request: Request | None = None, **fields
 def explain(
     backends: Iterable[str | type[Backend]] | None = None,
     request: Request | None = None,
+    *,
+    matrix: str = BUILT_IN,
     **fields: Any,
 ) -> list[Verdict]:
     """The verdicts of the named backends (None: of all, by name), each with every reason."""
-    matrix = fields.get("matrix", BUILT_IN)
-    wanted = asked(request, fields)
+    wanted = asked(request, {"matrix": matrix, **fields} if fields or request is None else fields)
     if backends is None:
         backends = backend_names(matrix)
     elif isinstance(backends, str):
@@ -114,15 +115,14 @@ class Selection:
         return f"<Selection {self.selected.name if self.selected else None}>"
 
 
-def select(request: Request | None = None, **fields: Any) -> Selection:
+def select(request: Request | None = None, *, matrix: str = BUILT_IN, **fields: Any) -> Selection:
     """The first supported backend by priority, and why each before it was passed over.
 
     The first priority whose conditions the request names and meets decides the order; failing that
     the first that the request does not contradict; failing that all backends by name. Every
     candidate is judged: those behind the selected one show what else would run.
     """
-    matrix = fields.get("matrix", BUILT_IN)
-    wanted = asked(request, fields)
+    wanted = asked(request, {"matrix": matrix, **fields} if fields or request is None else fields)
     candidates = tuple([_judge(b, wanted) for b in candidate_backends(wanted, matrix)])
     for verdict in candidates:
         if verdict.status == "supported":

@@ -42,10 +42,13 @@ def _generate(source: str, out: str | None, *, check: bool) -> int:
         with locked(root, shared=check):
             differences = compare(root, files)
             if check:
-                return _report(root, files, differences, source, out)
-            write(root, files, differences)
+                shown = diff(root, files, differences)
+            else:
+                write(root, files, differences)
     except (OSError, ForeignFiles) as error:
         return _fail("\n".join((str(error), *getattr(error, "__notes__", ()))))
+    if check:
+        return _report(len(files), differences, shown, _command(source, out))
     written = len(differences.missing) + len(differences.changed)
     kept = len(files) - written
     removed = f", {len(differences.orphaned)} removed" if differences.orphaned else ""
@@ -53,13 +56,11 @@ def _generate(source: str, out: str | None, *, check: bool) -> int:
     return 0
 
 
-def _report(
-    root: Path, files: dict[str, str], differences: Differences, source: str, out: str | None
-) -> int:
+def _report(count: int, differences: Differences, shown: str, command: str) -> int:
     if not differences:
-        print(f"{len(files)} files are in step with the source")
+        print(f"{count} files are in step with the source")
         return 0
-    sys.stdout.write(diff(root, files, differences))
+    print(shown, end="")
     for word, paths in (
         ("missing", differences.missing),
         ("differs", differences.changed),
@@ -67,7 +68,7 @@ def _report(
     ):
         for path in paths:
             print(f"{word}: {path}")
-    print(f"The files differ from what the source gives. Run: {_command(source, out)}")
+    print(f"The files differ from what the source gives. Run: {command}")
     return 1
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from attnmatrix.backend import Backend, MultipleOf
 from attnmatrix.capability import format_capability, parse_capability
 from attnmatrix.cell import Cell
-from attnmatrix.intset import IntSet
+from attnmatrix.intset import IntSet, Multiples
 from attnmatrix.request import Request
 from attnmatrix.verdict import Verdict, judge
 
@@ -19,25 +19,38 @@ from .problems import CODES
 from .runtime import kv_format
 
 Page = tuple[str, dict[str, Any]]
+Grid = dict[str, dict[str, Verdict]]
 
 _MANY = 8
+_COLUMNS = ("8.0", "9.0", "10.0", "12.0")
+"""Compute capabilities that a matrix shows which names no GPU."""
+
 VERDICT_WORDS = {"supported": "yes", "unsupported": "no", "unknown": "unknown"}
 
 
 def pages(matrix: Matrix, backends: dict[str, type[Backend]]) -> dict[str, Page]:
     """Template and context of every page, by its path under docs/reference."""
-    capabilities = sorted({parse_capability(c) for c in matrix.document.gpus.values()})
-    columns = [format_capability(c) for c in capabilities]
+    listed = matrix.document.gpus.values() or _COLUMNS
+    columns = [format_capability(c) for c in sorted({parse_capability(c) for c in listed})]
+    document = matrix.document
+    rows: list[dict[str, Any]] = []
     found: dict[str, Page] = {
-        "matrix.md": (
-            "matrix.md.j2",
-            {"columns": columns, "rows": [_matrix_row(b, columns) for b in backends.values()]},
+        "index.md": (
+            "index.md.j2",
+            {
+                "backends": {name: entry.summary for name, entry in document.backends.items()},
+                "kernels": {name: entry.title for name, entry in document.kernels.items()},
+                "kv_formats": {name: entry.title for name, entry in document.kv_formats.items()},
+            },
         ),
+        "matrix.md": ("matrix.md.j2", {"columns": columns, "rows": rows}),
         "gpus.md": ("gpus.md.j2", {"gpus": matrix.document.gpus}),
         "errors.md": ("errors.md.j2", {"codes": CODES}),
     }
     for name, backend in backends.items():
-        found[f"backends/{name}.md"] = ("backend.md.j2", _backend_page(backend, columns))
+        grid = verdict_grid(backend, columns)
+        rows.append(_matrix_row(backend, columns, grid))
+        found[f"backends/{name}.md"] = ("backend.md.j2", _backend_page(backend, columns, grid))
     for name in matrix.document.kv_formats:
         found[f"kv-formats/{name}.md"] = ("kv_format.md.j2", _format_page(matrix, name, backends))
     for name in matrix.document.kernels:
@@ -45,7 +58,7 @@ def pages(matrix: Matrix, backends: dict[str, type[Backend]]) -> dict[str, Page]
     return found
 
 
-def verdict_grid(backend: type[Backend], columns: list[str]) -> dict[str, dict[str, Verdict]]:
+def verdict_grid(backend: type[Backend], columns: list[str]) -> Grid:
     """The verdict on each KV-cache dtype (rows) on each compute capability (columns)."""
     return {
         spelling: {
@@ -56,7 +69,7 @@ def verdict_grid(backend: type[Backend], columns: list[str]) -> dict[str, dict[s
     }
 
 
-def grid_cell(grid: dict[str, dict[str, Verdict]], column: str) -> str:
+def grid_cell(grid: Grid, column: str) -> str:
     """One cell of the matrix page: the KV-cache dtypes that run, those unknown marked, or no.
 
     Where a long list runs whole, the cell says `all`; the backend's page lists it.
@@ -71,8 +84,7 @@ def grid_cell(grid: dict[str, dict[str, Verdict]], column: str) -> str:
     return ", ".join(shown) or "no"
 
 
-def _matrix_row(backend: type[Backend], columns: list[str]) -> dict[str, Any]:
-    grid = verdict_grid(backend, columns)
+def _matrix_row(backend: type[Backend], columns: list[str], grid: Grid) -> dict[str, Any]:
     return {
         "name": backend.name,
         "kind": _kind(backend),
@@ -91,18 +103,16 @@ def _kind(backend: type[Backend]) -> str:
 
 
 def _block_sizes(backend: type[Backend]) -> str:
-    return ", ".join(
-        f"multiples of {size.base}" if isinstance(size, MultipleOf) else str(size)
-        for size in backend.kernel_block_sizes
-    )
+    sizes = backend.kernel_block_sizes
+    runs = [Multiples(size.base) for size in sizes if isinstance(size, MultipleOf)]
+    return str(IntSet([size for size in sizes if isinstance(size, int)], runs))
 
 
 def _codes(names: Any) -> str:
     return ", ".join(text.code(name) for name in names)
 
 
-def _backend_page(backend: type[Backend], columns: list[str]) -> dict[str, Any]:
-    grid = verdict_grid(backend, columns)
+def _backend_page(backend: type[Backend], columns: list[str], grid: Grid) -> dict[str, Any]:
     refusals: dict[tuple[str, str], None] = {}
     for spelling, row in grid.items():
         for verdict in row.values():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import sys
 from collections.abc import Mapping
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
@@ -18,23 +19,36 @@ from attnmatrix.intset import IntSet
 from attnmatrix.registry import module_name
 
 from . import pages, text
+from .header import Header
 from .matrix import Matrix
 from .runtime import backend_attributes, backend_class, kv_format, kv_format_attributes
 from .schema import Document, Priority
 
-MARK = "Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT."
-COMMAND = "Regenerate with make gen, or attnmatrix gen."
 FOLDERS = ("generated", "docs/reference")
 """The folders that belong to the generator, under the root."""
 
 
-@lru_cache(maxsize=1)
-def _environment() -> jinja2.Environment:
+_PACKAGES = {
+    "": "What the matrix says, as Python.",
+    "backends/": "Backends, one module each.",
+    "kernels/": "Kernels, one module each.",
+    "kv_formats/": "KV formats, one module each.",
+}
+
+_TAKEN = re.compile(
+    "(None|True|False|Backend|Cell|IntSet|Multiples|MultipleOf|ANY|NONE|NAME|ENTRY)(Backend)*"
+)
+
+
+@lru_cache(maxsize=2)
+def _environment(keep_templates: bool) -> jinja2.Environment:
+    templates = resources(__package__) / "templates"
+
     def load(name: str) -> str:
-        return (resources(__package__) / "templates" / name).read_text(encoding="utf-8")
+        return (templates / name).read_text(encoding="utf-8")
 
     environment = jinja2.Environment(
-        bytecode_cache=_bytecode_cache(),
+        bytecode_cache=_Compiled(str(templates / "__pycache__"), keep_templates),
         loader=jinja2.FunctionLoader(load),
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # noqa: S701 - each template escapes for its own language
@@ -42,54 +56,61 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(MARK=MARK, COMMAND=COMMAND)
     environment.filters.update(
         py=text.python, assign=text.assignment, doc=text.comment, md=text.markdown, code=text.code
     )
     return environment
 
 
-def _bytecode_cache() -> jinja2.BytecodeCache | None:
-    """Compiled templates, kept as Python keeps compiled modules; None where it could not write."""
-    folder = Path(str(resources(__package__) / "templates" / "__pycache__"))
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError:
-        return None
-    if not os.access(folder, os.W_OK) or sys.dont_write_bytecode:
-        return None
-    return jinja2.FileSystemBytecodeCache(str(folder))
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Compiled templates, kept as Python keeps compiled modules: read always, written if asked."""
+
+    def __init__(self, folder: str, keep: bool) -> None:
+        super().__init__(folder)
+        self.keep = keep and not sys.dont_write_bytecode
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        if self.keep:
+            with suppress(OSError):  # a folder that cannot be written
+                Path(self.directory).mkdir(exist_ok=True)
+                super().dump_bytecode(bucket)
 
 
-def render(matrix: Matrix) -> dict[str, str]:
-    """The text of every generated file by its path under the root."""
+def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
+    """The text of every generated file by its path under the root.
+
+    keep_templates: compiled templates may be written beside the templates.
+    """
     files: dict[str, str] = {}
     document = matrix.document
-    for package in ("", "backends/", "kernels/", "kv_formats/"):
-        files[f"generated/{package}__init__.py"] = f"# {MARK}\n# {COMMAND}\n"
+    header = Header(matrix.source.file)
+    fill = partial(_fill, _environment(keep_templates), header)
+    data = partial(_json, header)
+    for package, title in _PACKAGES.items():
+        files[f"generated/{package}__init__.py"] = fill("package.py.j2", title=title)
     backends: dict[str, type[Backend]] = {}
     for name in document.backends:
         attributes = backend_attributes(matrix, name)
         backends[name] = backend_class(matrix, name)
-        files[f"generated/backends/{module_name(name)}.py"] = _module(
+        files[f"generated/backends/{module_name(name)}.py"] = fill(
             "backend.py.j2",
             name=name,
-            class_name=name.title().replace("_", ""),
+            class_name=class_name(name),
             summary=attributes["summary"],
             lines=(lines := [text.assignment(k, v, 4) for k, v in attributes.items()]),
             imports=_imports("\n".join(lines)),
         )
-        files[f"generated/data/backends/{name}.json"] = _json(
+        files[f"generated/data/backends/{name}.json"] = data(
             {"name": name, **{k: _plain(v) for k, v in attributes.items()}}
         )
     for name in document.kv_formats:
         attributes = kv_format_attributes(matrix, name)
-        files[f"generated/kv_formats/{module_name(name)}.py"] = _module(
+        files[f"generated/kv_formats/{module_name(name)}.py"] = fill(
             "kv_format.py.j2", name=name, attributes=attributes
         )
         entry = kv_format(matrix, name)
         offsets = {"data_bytes": entry.data_bytes, "scale_bytes": entry.scale_bytes}
-        files[f"generated/data/kv_formats/{name}.json"] = _json(
+        files[f"generated/data/kv_formats/{name}.json"] = data(
             {"name": name, **{k: _plain(v) for k, v in attributes.items()}, **offsets}
         )
     for name, kernel in document.kernels.items():
@@ -99,14 +120,14 @@ def render(matrix: Matrix) -> dict[str, str]:
             "adapter": None if kernel.adapter == "none" else kernel.adapter,
             "phase": kernel.phase,
         }
-        files[f"generated/kernels/{module_name(name)}.py"] = _module(
+        files[f"generated/kernels/{module_name(name)}.py"] = fill(
             "kernel.py.j2", name=name, attributes=attributes
         )
         rows = [{k: _plain(v) for k, v in dict(row).items()} for row in kernel.rows]
-        files[f"generated/data/kernels/{name}.json"] = _json(
+        files[f"generated/data/kernels/{name}.json"] = data(
             {"name": name, **attributes, "rows": rows, "notes": kernel.notes}
         )
-    files["generated/gpus.py"] = _module(
+    files["generated/gpus.py"] = fill(
         "table.py.j2",
         title="GPU names, each with its compute capability.",
         name="GPUS",
@@ -127,8 +148,8 @@ def render(matrix: Matrix) -> dict[str, str]:
     engines = tuple(
         dict.fromkeys(name for backend in document.backends.values() for name in backend.engines)
     )
-    files["generated/engines.py"] = _module("engines.py.j2", engines=engines)
-    files["generated/libraries.py"] = _module(
+    files["generated/engines.py"] = fill("engines.py.j2", engines=engines)
+    files["generated/libraries.py"] = fill(
         "table.py.j2",
         title="Kernel libraries and the distributions that ship them.",
         name="LIBRARIES",
@@ -136,28 +157,56 @@ def render(matrix: Matrix) -> dict[str, str]:
         value=libraries,
     )
     rules = [_rule(priority) for priority in document.priorities]
-    files["generated/priorities.py"] = _module("priorities.py.j2", rules=rules)
-    files["generated/data/gpus.json"] = _json(dict(document.gpus))
-    files["generated/data/libraries.json"] = _json(libraries)
-    files["generated/data/priorities.json"] = _json(
+    files["generated/priorities.py"] = fill("priorities.py.j2", rules=rules)
+    files["generated/data/gpus.json"] = data(dict(document.gpus))
+    files["generated/data/libraries.json"] = data(libraries)
+    files["generated/data/priorities.json"] = data(
         {"priorities": [{"when": _plain(w), "order": list(o)} for w, o in rules]}
     )
-    files["generated/capabilities.schema.json"] = schema_text()
+    files["generated/capabilities.schema.json"] = schema_text(header)
     for path, (template, context) in pages.pages(matrix, backends).items():
-        files[f"docs/reference/{path}"] = _environment().get_template(template).render(**context)
+        files[f"docs/reference/{path}"] = fill(template, **context)
     return dict(sorted(files.items()))
 
 
-def schema_text() -> str:
+def class_name(backend: str) -> str:
+    """The class of a backend: FlashmlaSparse for FLASHMLA_SPARSE. No two backends share one.
+
+    An underscore stays where no letter follows; Backend is added to what the module means already.
+    """
+    name = re.sub(r"_([A-Z])|([A-Z])", lambda m: m[1] or m[2].lower(), f"_{backend}")
+    return f"{name}Backend" if _TAKEN.fullmatch(name) else name
+
+
+def schema_text(header: Header | None = None) -> str:
     """The JSON Schema of the YAML file, for editors."""
-    schema = Document.model_json_schema()
+    schema = _tidy(Document.model_json_schema())
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "attnmatrix capabilities"
-    return _json(schema)
+    return _json(header or Header(), schema)
 
 
-def _module(template: str, **context: Any) -> str:
-    return _environment().get_template(template).render(**context)
+def _tidy(node: Any) -> Any:
+    """A schema without what pydantic adds: titles made from names, and null for a key left out."""
+    if isinstance(node, list):
+        return [_tidy(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    tidy: dict[str, Any] = {}
+    for key, value in node.items():
+        if key in ("properties", "$defs"):
+            tidy[key] = {name: _tidy(entry) for name, entry in value.items()}
+        elif key == "anyOf":
+            forms = [_tidy(form) for form in value if form != {"type": "null"}]
+            tidy.update(forms[0] if len(forms) == 1 else {"anyOf": forms})
+        elif key != "title" and (key, value) != ("default", None):
+            tidy[key] = _tidy(value)
+    return tidy
+
+
+def _fill(environment: jinja2.Environment, header: Header, template: str, /, **context: Any) -> str:
+    marks = {"MARK": header.mark, "COMMAND": header.command}
+    return environment.get_template(template).render(**marks, **context)
 
 
 def _imports(literals: str) -> list[tuple[str, list[str]]]:
@@ -210,10 +259,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _json(data: dict[str, Any]) -> str:
+def _json(header: Header, data: dict[str, Any]) -> str:
     """JSON with a line for each key and for each item of a list, so that changes merge."""
     lines = []
-    for key, value in {"$comment": f"{MARK} {COMMAND}", **data}.items():
+    for key, value in {"$comment": f"{header.mark} {header.command}", **data}.items():
         opening, closing = ("[", "]") if isinstance(value, list) else ("{", "}")
         if isinstance(value, list) and value:
             items = [_compact(item) for item in value]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from math import isfinite
+from math import inf
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from attnmatrix.capability import parse_capability
 from attnmatrix.gpus import fold
 
 from .axes import invalid, once
+from .gpus import points
 
 MODEL_DTYPE = "model_dtype"
 """The target of an alias that stands for the model's own dtype."""
@@ -74,9 +74,10 @@ def backend_name(text: str) -> str:
 
 def one_capability(value: Any) -> str:
     """One exact capability, quoted."""
-    if not isinstance(value, str) or not re.fullmatch(r"\d{1,2}\.\d", value):
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,2}\.[0-9]", value):
         raise invalid(f"{value!r} is not a compute capability", 'write it quoted, such as "9.0"')
-    parse_capability(value)
+    if not points(value):
+        raise invalid(f"no GPU has compute capability {value}", 'such as "9.0"')
     return value
 
 
@@ -89,7 +90,8 @@ def gpu_name(text: str) -> str:
 
 def positive_number(text: str) -> str:
     """A quoted positive number."""
-    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", text) or not isfinite(float(text)):
+    number = float(text) if re.fullmatch(r"[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", text) else 0.0
+    if not 0 < number < inf:
         raise invalid(f"{text!r} is not a positive number", 'write it quoted, such as "1e-4"')
     return text
 

@@ -24,6 +24,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # not \t, 
 _STR = "tag:yaml.org,2002:str"
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_DEPTH = 64
+_MAX_DIGITS = 18
 
 
 class Source:
@@ -195,7 +196,12 @@ class _Reader:
         if node.tag == _STR:
             return text
         if node.tag == "tag:yaml.org,2002:int" and _INTEGER.fullmatch(text):
-            return int(text)
+            if len(text.lstrip("-")) <= _MAX_DIGITS:
+                return int(text)
+            message = f"an integer of {len(text.lstrip('-'))} digits"
+            hint = f"nothing counted here has more than {_MAX_DIGITS}; quote it if text is meant"
+            self.report(self.at(node), "invalid-value", message, hint)
+            return text
         if text in ("true", "false"):
             return text == "true"
         would_be = {

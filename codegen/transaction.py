@@ -36,7 +36,7 @@ class _Step:
     def put(self) -> None:
         if os.path.lexists(self.target):
             if self.target.is_symlink():
-                os.rename(self.target, self.old)
+                self.target.rename(self.old)
             else:
                 self._copy()
             self.kept = True
@@ -50,7 +50,7 @@ class _Step:
             shutil.copy2(self.target, self.old)
 
     def take(self) -> None:
-        os.rename(self.target, self.old)
+        self.target.rename(self.old)
         self.kept = True
 
     def undo(self) -> None:

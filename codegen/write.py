@@ -49,7 +49,7 @@ def compare(root: Path, files: Files) -> Differences:
     for path, text in files.items():
         content = text.encode()
         try:
-            found = os.stat(root / path)
+            found = (root / path).stat()
             if not stat.S_ISREG(found.st_mode):
                 foreign.append(path)
             elif found.st_size != len(content) or (root / path).read_bytes() != content:
@@ -81,7 +81,9 @@ def _raise(error: OSError) -> None:
 
 
 def diff(root: Path, files: Files, differences: Differences) -> str:
-    """A unified diff from the disk to what the source gives."""
+    """A unified diff from the disk to what the source gives; empty if they are the same."""
+    if not differences:
+        return ""
     from difflib import unified_diff
 
     lines: list[str] = []

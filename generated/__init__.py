@@ -1,2 +1,4 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with make gen, or attnmatrix gen.
+# ruff: noqa: E501, RUF100
+"""What the matrix says, as Python."""

@@ -76,6 +76,7 @@ class Selection(NamedTuple):
         Raises KernelError if an index that counts lies past the cache's end.
         """
         keys = indices.shape[2]
+        indices = indices.long()  # the number of slots may be more than int32 holds
         valid = indices >= 0
         if length is not None:
             valid &= torch.arange(keys, device=indices.device) < length[:, None, None]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import math
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from attnmatrix.kv_format import KVFormat
+
 from .errors import KernelError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_FLOAT32 = torch.finfo(torch.float32)
 
 
 def require_int(field: str, value: object, minimum: int = 1) -> int:
@@ -22,12 +26,31 @@ def require_int(field: str, value: object, minimum: int = 1) -> int:
 
 
 def require_finite(field: str, value: object) -> float:
-    """`value` as a float, if it is a finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise KernelError(field, value, "a number above 0")
-    if not (math.isfinite(value) and value > 0):
-        raise KernelError(field, value, "a finite number above 0")
-    return float(value)
+    """`value` as a float, if it is a number above 0 that float32, in which kernels take it, holds.
+
+    Any real number will do, NumPy's scalars too. One so small that float32 has it with fewer bits,
+    or not at all, is refused like one too large.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        given = type(value).__name__ if isinstance(value, Tensor) else value
+        raise KernelError(field, given, "a number above 0")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
+    if not _FLOAT32.tiny <= number <= _FLOAT32.max:
+        accepted = f"a number above 0 that float32 holds: {_FLOAT32.tiny:.2g} to {_FLOAT32.max:.2g}"
+        raise KernelError(field, number, accepted)
+    return number
+
+
+def require_format(field: str, value: object) -> KVFormat:
+    """`value`, if it is a KV format, and not a format's name."""
+    if isinstance(value, KVFormat):
+        return value
+    given = value if value is None or isinstance(value, str) else type(value).__name__
+    name = repr(value) if isinstance(value, str) else "name"
+    raise KernelError(field, given, "a KVFormat", f"pass get_kv_format({name})")
 
 
 def require_tensor(
@@ -47,6 +70,9 @@ def require_tensor(
     if not isinstance(value, Tensor):
         given = None if value is None else type(value).__name__
         raise KernelError(field, given, f"a tensor [{wanted}]", fix)
+    if value.is_meta or value.layout != torch.strided:
+        given = "a meta tensor" if value.is_meta else f"of layout {value.layout}"
+        raise KernelError(field, given, "a tensor of elements in memory")
     if value.dtype not in dtypes:
         raise KernelError(field, value.dtype, dtypes, "convert or view it")
     sizes = [size for _, size in shape]
@@ -59,6 +85,22 @@ def require_tensor(
             field, f"on {value.device}", f"a tensor on {device}", "move it there first"
         )
     return value
+
+
+def require_writable(field: str, value: Tensor) -> None:
+    """Refuse a tensor that cannot be filled in place: elements share memory, or autograd minds."""
+    reach = 0
+    for stride, size in sorted(zip(value.stride(), value.shape, strict=True)):
+        if size > 1 and stride <= reach and value.numel():
+            raise KernelError(
+                field, f"of strides {list(value.stride())}", "elements apart", "do not expand it"
+            )
+        reach += stride * (size - 1)
+    if value.requires_grad:
+        raise KernelError(field, "a tensor that requires grad", "one that does not", "detach it")
+    if value.is_inference() and not torch.is_inference_mode_enabled():
+        given = "an inference tensor, outside of inference mode"
+        raise KernelError(field, given, "a tensor that may be written", "clone it")
 
 
 def require_absent(**arguments: object) -> None:

@@ -3,7 +3,8 @@
 A cache is a uint8 tensor [num_pages, page_bytes]. Its rows may lie further apart than page_bytes
 (pages packed into a slab with other data); bytes between pages are never touched. A slot is the
 number of a token's place, page * page_size + place in the page. What NaN, infinities and values out
-of range become is said in `quantize`. These are tools for tests, probes and the reference; they
+of range become is said in `quantize`. A per-tensor scale is above 0 and within float32's range; of
+a tensor on a GPU that is not checked. These are tools for tests, probes and the reference; they
 check slot numbers on the host, and so wait for a GPU. `write` alone does not: on a GPU it is one
 kernel, made from the format's description.
 """
@@ -15,17 +16,18 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from attnmatrix.kv_format import PER_TENSOR
-
 from . import kv_cache_triton
 from .bounds import debug_wanted
-from .checks import require_finite, require_int, require_tensor
+from .checks import require_format, require_int, require_tensor, require_writable
 from .errors import KernelError
 from .quantize import NATIVE
-from .records import FLOATS, decode, encode
+from .records import FLOATS, decode, encode, require_tensor_scale, scale_parts
 
 if TYPE_CHECKING:
     from attnmatrix.kv_format import KVFormat
+
+_INT64 = (1 << 63) - 1
+_INT32 = (1 << 31) - 1
 
 
 def empty(
@@ -38,10 +40,12 @@ def empty(
 ) -> Tensor:
     """A cache of zero bytes, [num_pages, page_bytes], its pages `page_stride` bytes apart."""
     require_int("num_pages", num_pages, 0)
-    page_bytes = _page_bytes(fmt, page_size)
+    page_bytes = require_page_size(fmt, page_size)
     if page_stride is None:
         page_stride = page_bytes
     require_int("page_stride", page_stride, page_bytes)
+    if max(num_pages, 1) * page_stride > _INT64:
+        raise KernelError("num_pages", num_pages, f"pages of {page_stride} B, below 2**63 B in all")
     slab = torch.zeros(num_pages, page_stride, dtype=torch.uint8, device=device)
     return slab[:, :page_bytes]
 
@@ -61,18 +65,21 @@ def pack(
     or a float32 tensor of one element; None is 1. page_stride: bytes from page to page. out: a
     cache of just that many pages to fill. Slots without a token and rounding are zero bytes.
     """
+    require_page_size(fmt, page_size)
     _require_tokens(fmt, kv)
-    rows = encode(fmt, kv, tensor_scale)
-    num_pages = -(-kv.shape[0] // require_int("page_size", page_size))
+    num_pages = -(-kv.shape[0] // page_size)
     if out is None:
+        rows = encode(fmt, kv, tensor_scale)
         out = empty(fmt, num_pages, page_size, kv.device, page_stride=page_stride)
     else:
         if page_stride is not None:
             raise KernelError("page_stride", page_stride, "None with out", "out's strides count")
         require_cache(fmt, out, page_size, "out")
+        require_writable("out", out)
         _require_tokens(fmt, kv, out.device)
         if out.shape[0] != num_pages:
             raise KernelError("out", f"{out.shape[0]} pages", f"{num_pages}, which kv fills")
+        rows = encode(fmt, kv, tensor_scale)
         out.zero_()
     _store(fmt, out, rows, torch.arange(kv.shape[0], device=kv.device), page_size)
     return out
@@ -95,21 +102,24 @@ def write(
     and of two tokens for one slot either may win.
     """
     require_cache(fmt, cache, page_size)
+    scale_parts(fmt)
     _require_tokens(fmt, kv, cache.device)
     shape = (("tokens", kv.shape[0]),)
     require_tensor("slot_mapping", slot_mapping, (torch.int64,), shape, cache.device)
-    on_gpu = kv_cache_triton.supports(fmt, kv)
+    slot_count = cache.shape[0] * page_size
+    on_gpu = slot_count <= _INT32 and kv_cache_triton.supports(fmt, kv)
     if on_gpu and not debug_wanted(None):
         _launch(fmt, cache, kv, slot_mapping, page_size, tensor_scale)
         return
     kept = slot_mapping >= 0
     slots = slot_mapping[kept]
-    _require_slots("slot_mapping", slots, cache.shape[0] * page_size)
+    _require_slots("slot_mapping", slots, slot_count)
     if slots.unique().numel() != slots.numel():
         raise KernelError("slot_mapping", "one slot for two tokens", "different slots")
     if on_gpu:
         _launch(fmt, cache, kv, slot_mapping, page_size, tensor_scale)
         return
+    require_writable("cache", cache)
     _store(fmt, cache, encode(fmt, kv[kept], tensor_scale), slots, page_size)
 
 
@@ -140,10 +150,12 @@ def gather(
     Reads no other record. Raises KernelError if a slot lies outside the cache.
     """
     data, scales = _rows(fmt, cache, page_size)
-    shape = tuple((f"size {i}", None) for i in range(slots.dim()))
+    sizes = range(slots.dim() if isinstance(slots, Tensor) else 1)
+    shape = tuple((f"size {i}", None) for i in sizes)
     require_tensor("slots", slots, (torch.int64, torch.int32), shape, cache.device)
+    slots = slots.long()  # the number of slots may be more than int32 holds
     _require_slots("slots", slots, cache.shape[0] * page_size)
-    page, place = slots.long() // page_size, slots.long() % page_size
+    page, place = slots // page_size, slots % page_size
     return decode(fmt, data[page, place], scales[page, place], dtype, tensor_scale)
 
 
@@ -153,6 +165,7 @@ def as_plain(fmt: KVFormat, cache: Tensor, page_size: int) -> Tensor:
     That is a format of one torch dtype, without scales in the cache; per-tensor values come as
     stored, not multiplied. No copy. Raises KernelError if the format or the strides allow none.
     """
+    require_format("kv_format", fmt)
     dtypes = {part.dtype for part in fmt.parts}
     in_order = all(part.transposed is None for part in fmt.parts)
     if len(dtypes) > 1 or not dtypes <= set(NATIVE) or fmt.values != fmt.data or not in_order:
@@ -184,7 +197,7 @@ def require_cache(
     device: torch.device | None = None,
 ) -> None:
     """Refuse a cache that is not uint8 [num_pages, page_bytes] with pages that do not overlap."""
-    page_bytes = _page_bytes(fmt, page_size)
+    page_bytes = require_page_size(fmt, page_size)
     shape = (("num_pages", None), ("page_bytes", page_bytes))
     page = f"a page is {page_size} x {fmt.bytes_per_token} B"
     if fmt.round_up_to > 1:
@@ -196,6 +209,15 @@ def require_cache(
         )
 
 
+def require_page_size(fmt: KVFormat, page_size: int, prefix: str = "") -> int:
+    """Bytes of a page. Refuses what is no format, and no number of tokens that a page can have."""
+    fmt = require_format(f"{prefix}kv_format", fmt)
+    page_bytes = fmt.page_bytes(require_int(f"{prefix}page_size", page_size))
+    if page_bytes > _INT64:
+        raise KernelError(f"{prefix}page_size", page_size, "a page below 2**63 B")
+    return page_bytes
+
+
 def _launch(
     fmt: KVFormat,
     cache: Tensor,
@@ -204,16 +226,10 @@ def _launch(
     page_size: int,
     tensor_scale: float | Tensor | None,
 ) -> None:
-    if tensor_scale is not None:
-        if not any(part.scaled_by == PER_TENSOR for part in fmt.parts):
-            accepted = f"None: {fmt.name} has no per-tensor scale"
-            raise KernelError("tensor_scale", tensor_scale, accepted)
-        if not isinstance(tensor_scale, Tensor):
-            tensor_scale = require_finite("tensor_scale", tensor_scale)
-        elif tensor_scale.dtype != torch.float32 or tensor_scale.numel() != 1:
-            accepted = "a number or a float32 tensor of one element"
-            raise KernelError("tensor_scale", tensor_scale, accepted)
-    kv_cache_triton.write(fmt, cache, kv, slot_mapping, page_size, tensor_scale)
+    scale = require_tensor_scale(fmt, tensor_scale)
+    if isinstance(scale, Tensor):
+        scale = scale.to(kv.device)
+    kv_cache_triton.write(fmt, cache, kv, slot_mapping, page_size, scale)
 
 
 def _store(
@@ -234,10 +250,6 @@ def _rows(fmt: KVFormat, cache: Tensor, page_size: int) -> tuple[Tensor, Tensor]
     data = cache[:, :end].unflatten(1, (page_size, fmt.data_bytes))
     scales = cache[:, end : end + page_size * fmt.scale_bytes]
     return data, scales.unflatten(1, (page_size, fmt.scale_bytes))
-
-
-def _page_bytes(fmt: KVFormat, page_size: int) -> int:
-    return fmt.page_bytes(require_int("page_size", page_size))
 
 
 def _require_tokens(fmt: KVFormat, kv: Tensor, device: torch.device | None = None) -> None:

@@ -4,6 +4,9 @@ Rounding is to nearest, ties to even. Values of 8 bits or fewer saturate: beyond
 magnitude, infinities included, they are stored as that magnitude. NaN stays NaN where the dtype has
 one; float4_e2m1fn has none and stores +6, as the hardware's conversion does. Inside a scaled group
 neither happens, for a NaN or an infinity poisons its group: see `quantize_groups`.
+
+A value times its scale is rounded to float32, as kernels do it: magnitudes of about 2^127 and more,
+rounded up to one that float32 lacks, read back as infinity (in float64, as what is stored).
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from attnmatrix.kv_format import Part
 
 LARGEST = {"float4_e2m1fn": 6.0, "float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
-"""Largest magnitude of the dtypes that scale parts can scale."""
+"""Largest magnitude of each of SCALED_DTYPES."""
 
 NATIVE = {
     "float8_e4m3fn": torch.float8_e4m3fn,
@@ -113,8 +116,9 @@ def _e2m1_codes(values: Tensor) -> Tensor:
     magnitudes = values.abs()
     # A bound is the midpoint of two magnitudes. bucketize puts a value on the bound below it, so
     # where the even code is the upper one, the bound moves down by the least float32 step.
-    ends = torch.tensor([(a + b) / 2 for a, b in pairwise(_E2M1)])
-    bounds = torch.where(torch.arange(7) % 2 == 1, torch.nextafter(ends, torch.zeros(7)), ends)
+    ends = torch.tensor([(a + b) / 2 for a, b in pairwise(_E2M1)], dtype=torch.float32)
+    lower = torch.nextafter(ends, torch.zeros_like(ends))
+    bounds = torch.where(torch.arange(7) % 2 == 1, lower, ends)
     codes = torch.bucketize(magnitudes, bounds.to(values.device), out_int32=True)
     signs = values.signbit() & ~values.isnan()
     return (codes | signs.int() << 3).to(torch.uint8)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from attnmatrix.kv_format import PER_TENSOR
+from attnmatrix.kv_format import PER_TENSOR, SCALE_DTYPES, SCALED_DTYPES
 
 from .checks import require_finite
 from .errors import KernelError
-from .quantize import LARGEST, from_bytes, quantize_groups, to_bytes
+from .quantize import from_bytes, quantize_groups, to_bytes
 
 if TYPE_CHECKING:
     from attnmatrix.kv_format import KVFormat, Part
@@ -27,7 +28,7 @@ def encode(fmt: KVFormat, kv: Tensor, tensor_scale: float | Tensor | None) -> tu
     """
     kv = kv.detach()
     factor = _tensor_scale(fmt, tensor_scale, kv.device)
-    scales = _scale_parts(fmt)
+    scales = scale_parts(fmt)
     stored: dict[str, Tensor] = {}
     for part, values in zip(fmt.values, kv.split([p.count for p in fmt.values], 1), strict=True):
         if part.name in scales:
@@ -63,7 +64,7 @@ def decode(
     # Products are exact in float64; in float32 they round once.
     work = torch.float64 if dtype == torch.float64 else torch.float32
     factor = _tensor_scale(fmt, tensor_scale, data_rows.device).to(work)
-    scales = _scale_parts(fmt)
+    scales = scale_parts(fmt)
     stored: dict[str, Tensor] = {}
     for parts, rows in ((fmt.data, data_rows), (fmt.scales, scale_rows)):
         pieces = rows.split([part.bytes for part in parts], -1) if parts else ()
@@ -82,36 +83,62 @@ def decode(
     return out
 
 
-def _scale_parts(fmt: KVFormat) -> dict[str, Part]:
+@lru_cache(maxsize=64)
+def scale_parts(fmt: KVFormat) -> dict[str, Part]:
     """Scale parts by the name of the part that each scales. Raises KernelError on a bad format."""
     by_name = {part.name: part for part in fmt.parts}
-    values = fmt.values
+    if len(by_name) < len(fmt.parts):
+        raise KernelError("kv_format", fmt.name, "parts of different names")
     found: dict[str, Part] = {}
-    for part in values:
+    for part in fmt.values:
+        if part.dtype == "float8_e8m0fnu":
+            raise KernelError("kv_format", fmt.name, "float8_e8m0fnu for scales alone")
         if part.scaled_by in (None, PER_TENSOR):
             continue
         scale = by_name.get(str(part.scaled_by))
-        if scale is None or part.dtype not in LARGEST or part.group is None:
+        if scale is None or part.dtype not in SCALED_DTYPES or part.group is None:
             raise KernelError("kv_format", fmt.name, "scales for groups of 4-bit or 8-bit values")
         if scale.scaled_by is not None or scale.count * part.group != part.count:
             raise KernelError(
                 "kv_format", fmt.name, f"one unscaled scale per {part.group} of {part.name}"
             )
+        if scale.dtype not in SCALE_DTYPES or scale in found.values():
+            accepted = f"scales for one part each, of {', '.join(SCALE_DTYPES)}"
+            raise KernelError("kv_format", fmt.name, accepted)
         found[part.name] = scale
+    elements = sum(part.count for part in fmt.values)
     row_bytes = fmt.data_bytes + fmt.scale_bytes
-    if (sum(part.count for part in values), row_bytes) != (fmt.head_size, fmt.bytes_per_token):
+    if (elements, row_bytes) != (fmt.head_size, fmt.bytes_per_token):
         raise KernelError("kv_format", fmt.name, "parts that add up to its sizes")
     return found
 
 
+def require_tensor_scale(fmt: KVFormat, scale: object) -> float | Tensor | None:
+    """`scale`, if the format takes one and it is a number or a float32 tensor of one element.
+
+    It is above 0 and within float32's range. Of a tensor on a GPU that is not known, for looking
+    would wait for the GPU: such a scale is used as it is.
+    """
+    if scale is None:
+        return None
+    given = scale
+    if isinstance(scale, Tensor):
+        given = f"a tensor {list(scale.shape)} of {scale.dtype} on {scale.device}"
+    if not any(part.scaled_by == PER_TENSOR for part in fmt.parts):
+        raise KernelError("tensor_scale", given, f"None: {fmt.name} has no per-tensor scale")
+    if not isinstance(scale, Tensor):
+        return require_finite("tensor_scale", scale)
+    if scale.dtype != torch.float32 or scale.numel() != 1 or scale.is_meta:
+        raise KernelError("tensor_scale", given, "a number or a float32 tensor of one element")
+    if scale.is_cpu:
+        return require_finite("tensor_scale", scale.item())
+    return scale.detach().reshape(())
+
+
 def _tensor_scale(fmt: KVFormat, scale: float | Tensor | None, device: torch.device) -> Tensor:
     """The per-tensor scale as a float32 tensor of one element; 1 if None."""
-    if scale is None:
-        return torch.ones((), device=device)
-    if not any(part.scaled_by == PER_TENSOR for part in fmt.parts):
-        raise KernelError("tensor_scale", scale, f"None: {fmt.name} has no per-tensor scale")
-    if isinstance(scale, Tensor):
-        if scale.dtype != torch.float32 or scale.numel() != 1:
-            raise KernelError("tensor_scale", scale, "a number or a float32 tensor of one element")
-        return scale.detach().to(device).reshape(())
-    return torch.tensor(require_finite("tensor_scale", scale), device=device)
+    checked = require_tensor_scale(fmt, scale)
+    if isinstance(checked, Tensor):
+        return checked.to(device)
+    number = 1.0 if checked is None else checked
+    return torch.tensor(number, dtype=torch.float32, device=device)

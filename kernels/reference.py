@@ -15,13 +15,23 @@ from torch import Tensor
 from attnmatrix.kv_format import PER_TENSOR
 
 from .attend import Pool, Query, Selection, dense, sparse
-from .checks import require_absent, require_finite, require_int, require_tensor
+from .checks import (
+    require_absent,
+    require_finite,
+    require_format,
+    require_int,
+    require_tensor,
+    require_writable,
+)
 from .errors import KernelError
-from .kv_cache import require_cache
-from .records import FLOATS
+from .kv_cache import require_cache, require_page_size
+from .records import FLOATS, require_tensor_scale
 
 if TYPE_CHECKING:
     from attnmatrix.kv_format import KVFormat
+
+_QUERIES = (*FLOATS, torch.float8_e4m3fn)
+_INT64 = (1 << 63) - 1
 
 
 class _Plan(NamedTuple):
@@ -66,7 +76,7 @@ class ReferenceDecode:
         softmax; sparse only. causal: dense only, as in FlashMLA. softmax_scale: None is
         head_size**-0.5. compute_dtype: float32 or float64. Raises KernelError.
         """
-        require_int("page_size", page_size)
+        require_page_size(kv_format, page_size)
         require_int("query_heads", query_heads)
         _require_head_size(head_size, kv_format)
         if require_int("value_size", value_size) > head_size:
@@ -78,10 +88,11 @@ class ReferenceDecode:
         if extra_kv_format is None:
             require_absent(extra_page_size=extra_page_size)
         else:
+            require_format("extra_kv_format", extra_kv_format)
             if topk is None:
                 raise KernelError("extra_kv_format", extra_kv_format.name, "None without topk")
             _require_head_size(head_size, extra_kv_format)
-            require_int("extra_page_size", extra_page_size)
+            require_page_size(extra_kv_format, extra_page_size, "extra_")  # type: ignore[arg-type]
         if compute_dtype not in (torch.float32, torch.float64):
             raise KernelError("compute_dtype", compute_dtype, (torch.float32, torch.float64))
         scale = head_size**-0.5 if softmax_scale is None else softmax_scale
@@ -115,8 +126,9 @@ class ReferenceDecode:
         tensor_scale: float | Tensor | None = None,
         out: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Attention of q [batch, q_len, query_heads, head_size], floating, over the cache.
+        """Attention of q [batch, q_len, query_heads, head_size] over the cache.
 
+        q: floating, or float8_e4m3fn, whose scale, if it has one, belongs into softmax_scale.
         kv_cache, extra_kv_cache: uint8 [num_pages, page_bytes], pages of any stride.
         Sparse: indices int32 [batch, q_len, topk], slots (page * page_size + place); negative ones
         are invalid, and so are those at or past topk_length, int32 [batch]; a slot named twice
@@ -125,27 +137,30 @@ class ReferenceDecode:
         int32 [batch], in tokens; with causal, query i of q_len sees the keys up to
         cache_seqlens - q_len + i, itself included.
         attn_sink: float32 [query_heads], a logit that joins the denominator of the softmax only.
-        tensor_scale: of per-tensor formats; None is 1.
+        tensor_scale: of per-tensor formats; None is 1. It is above 0 and within float32's range;
+        of a tensor on a GPU that is not checked.
 
-        Returns out [batch, q_len, query_heads, value_size] in q's dtype (`out`, if given) and lse
-        float32 [batch, query_heads, q_len], the natural logarithm of the sum without the sink. A
-        row without valid keys gives out 0 and lse +inf, as FlashMLA does. Raises KernelError.
+        Returns out [batch, q_len, query_heads, value_size] in q's dtype, bfloat16 for float8_e4m3fn
+        (`out`, if given), and lse float32 [batch, query_heads, q_len], the natural logarithm of the
+        sum without the sink. A row without valid keys gives out 0 and lse +inf, as FlashMLA does.
+        What lies in slots that a query does not see never reaches its row. Raises KernelError.
         """
         plan = self._plan
         if plan is None:
             raise KernelError("plan", None, "a plan before the first run", "call plan(...) first")
         heads = plan.query_heads
         shape = (("batch", None), ("q_len", None), ("heads", heads), ("head_size", plan.head_size))
-        require_tensor("q", q, FLOATS, shape)
+        require_tensor("q", q, _QUERIES, shape)
         batch, q_len = q.shape[:2]
+        dtype = torch.bfloat16 if q.dtype == torch.float8_e4m3fn else q.dtype
         if out is None:
-            out = q.new_empty(batch, q_len, heads, plan.value_size)
+            out = torch.empty(batch, q_len, heads, plan.value_size, dtype=dtype, device=q.device)
         wanted = {"batch": batch, "q_len": q_len, "heads": heads, "value_size": plan.value_size}
-        _require("out", out, q, q.dtype, **wanted)
+        require_writable("out", _require("out", out, q, dtype, **wanted))
         sink = None
         if attn_sink is not None:
             sink = _require("attn_sink", attn_sink, q, torch.float32, heads=heads)
-            sink = sink.to(plan.compute_dtype)
+            sink = sink.detach().to(plan.compute_dtype)
         rows = q.detach().flatten(0, 1).to(plan.compute_dtype)
         query = Query(rows, plan.value_size, plan.softmax_scale, sink)
         pool, extra = _pools(plan, q, kv_cache, extra_kv_cache, tensor_scale)
@@ -161,7 +176,7 @@ class ReferenceDecode:
             if extra is not None:
                 selections.append(_selection(extra, q, extra_indices, extra_topk_length, None))
             results = sparse(query, selections)
-        outputs = torch.empty(batch * q_len, heads, plan.value_size, dtype=q.dtype, device=q.device)
+        outputs = torch.empty(batch * q_len, heads, plan.value_size, dtype=dtype, device=q.device)
         lse = torch.empty(batch * q_len, heads, dtype=torch.float32, device=q.device)
         for chunk, result in results:
             outputs[chunk], lse[chunk] = result
@@ -205,10 +220,11 @@ def _pools(
         field = f"{prefix}kv_cache"
         require_cache(fmt, cache, page_size, field, q.device)
         scaled = any(part.scaled_by == PER_TENSOR for part in fmt.parts)
-        pools.append(Pool(fmt, page_size, cache, tensor_scale if scaled else None, prefix))
+        scale = require_tensor_scale(fmt, tensor_scale) if scaled else None
+        pools.append(Pool(fmt, page_size, cache, scale, prefix))
     if tensor_scale is not None and all(pool.tensor_scale is None for pool in pools):
         names = " and ".join(pool.fmt.name for pool in pools)
-        raise KernelError("tensor_scale", tensor_scale, f"None: {names} has no per-tensor scale")
+        raise KernelError("tensor_scale", "given", f"None: {names} has no per-tensor scale")
     return pools[0], pools[1] if len(pools) > 1 else None
 
 
@@ -234,13 +250,14 @@ def _sequences(
     lengths = _require("cache_seqlens", cache_seqlens, q, torch.int32, batch=batch)
     blocks = table.shape[1]
     _require_between("cache_seqlens", lengths, blocks * pool.page_size, "block_table's tokens")
-    needed = -(-lengths // pool.page_size)
+    needed = -(-lengths.long() // pool.page_size)
     used = table[torch.arange(blocks, device=q.device) < needed[:, None]]
     _require_between("block_table", used, pool.cache.shape[0] - 1, "the cache's last page")
     return table, lengths.tolist()
 
 
 def _require_between(field: str, values: Tensor, most: int, what: str) -> None:
-    outside = values[(values < 0) | (values > most)]
+    values = values.long()  # int32 may not hold `most`
+    outside = values[(values < 0) | (values > min(most, _INT64))]
     if outside.numel():
         raise KernelError(field, int(outside[0]), f"0 to {most}, {what}")

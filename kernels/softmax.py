@@ -23,7 +23,7 @@ class RunningSoftmax:
     def add(self, kv: Tensor, valid: Tensor) -> None:
         """Add keys [groups, keys, head_size]; valid: bool [groups, queries or 1, keys].
 
-        Invalid keys must be finite: they weigh 0, and 0 times NaN is NaN.
+        What an invalid key holds, be it NaN, does not reach the queries that do not see it.
         """
         scores = (self._q @ kv.mT).masked_fill(~valid, -torch.inf)
         largest = torch.maximum(self._largest, scores.amax(-1))
@@ -32,8 +32,8 @@ class RunningSoftmax:
         weights = (scores - shift.unsqueeze(-1)).exp()
         earlier = (self._largest - shift).exp()
         self._sum = self._sum * earlier + weights.sum(-1)
-        values = weights @ kv[..., : self._values.shape[-1]]
-        self._values = self._values * earlier.unsqueeze(-1) + values
+        values = kv[..., : self._values.shape[-1]]
+        self._values = self._values * earlier.unsqueeze(-1) + _weighted(weights, values, valid)
         self._largest = largest
 
     def finish(self, sink: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -49,3 +49,20 @@ class RunningSoftmax:
             total = total + (sink - self._largest).exp()
         outputs = self._values / total.unsqueeze(-1)
         return outputs.masked_fill(nothing.unsqueeze(-1), 0.0), lse
+
+
+def _weighted(weights: Tensor, values: Tensor, valid: Tensor) -> Tensor:
+    """weights @ values, where an invalid value counts as 0: in a product, 0 times NaN is NaN.
+
+    Only a value that is not finite, and that some query of its group does not see, needs care.
+    """
+    bad = ~values.isfinite().all(-1) & ~valid.all(1)
+    places = bad.any(0).nonzero().flatten().tolist()
+    if not places:
+        return weights @ values
+    total = weights @ values.masked_fill(bad.unsqueeze(-1), 0.0)
+    for key in places:
+        seen = (bad[:, None, key]).unsqueeze(-1)
+        product = weights[..., key, None] * values[:, None, key]
+        total = total + product.masked_fill(~seen, 0.0)
+    return total

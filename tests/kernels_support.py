@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+
+    from torch import Tensor
 
     from attnmatrix.kv_format import KVFormat, Part
 
@@ -124,3 +127,15 @@ def attention(
     values = zip(*(key[:value_size] for key in keys), strict=True)
     out = [math.fsum(w * v for w, v in zip(weights, column, strict=True)) for column in values]
     return [value / total for value in out], lse
+
+
+def sparse_memory(folder: Path, size: int) -> Tensor:
+    """So many zero bytes, uint8, of a file without blocks: only what is written takes memory."""
+    import torch
+
+    path = folder / "memory"
+    with path.open("wb") as file:
+        file.truncate(size)
+    found = torch.from_file(str(path), shared=True, size=size, dtype=torch.uint8)
+    path.unlink()
+    return found

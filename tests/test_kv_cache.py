@@ -5,7 +5,11 @@ import math
 import pickle
 import struct
 import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
+import numpy
 import pytest
 import torch
 from hypothesis import given, settings
@@ -22,6 +26,7 @@ from tests.kernels_support import (
     e4m3_bytes,
     e4m3_value,
     nearest,
+    sparse_memory,
     token,
 )
 
@@ -454,7 +459,7 @@ def made_up_formats(draw: st.DrawFn) -> KVFormat:
             Part(f"v{i}", dtype, count, scaled_by=f"s{i}", group=group, transposed=transposed)
         )
         floor = draw(st.sampled_from((None, 0.01, 2.0)))
-        kinds = ["float32", "float8_e8m0fnu", "bfloat16", "float16"]
+        kinds = ["float32", "float8_e8m0fnu"]
         if dtype != "float8_e5m2":  # amax / 57344 is below what e4m3 holds
             kinds.append("float8_e4m3fn")
         kind = draw(st.sampled_from(kinds))
@@ -470,18 +475,16 @@ def made_up_formats(draw: st.DrawFn) -> KVFormat:
     if draw(st.booleans()):
         rows[draw(st.integers(0, 1))].append(Part("pad", "uint8", draw(st.integers(1, 3))))
     data, scales = (tuple(draw(st.permutations(row))) for row in rows)
-    fmt = KVFormat(
+    return KVFormat(
         "made-up",
         title="",
-        head_size=0,
+        head_size=sum(part.count for part in data + scales if part.name.startswith("v")),
         bytes_per_token=sum(part.bytes for part in data + scales),
         data=data,
         scales=scales,
         arrangement="data_then_scales" if scales and draw(st.booleans()) else "token_by_token",
         round_up_to=draw(st.sampled_from((1, 16, 100))),
     )
-    fmt.head_size = sum(part.count for part in fmt.values)
-    return fmt
 
 
 @settings(max_examples=80, deadline=None)
@@ -591,10 +594,118 @@ class TestErrors:
         assert field in str(caught.value)
         assert (self.CACHE == 7).all()
 
-    @pytest.mark.parametrize("scale", [0.0, -1.0, INF, NAN, True, "1", torch.ones(2)])
-    def test_tensor_scale(self, scale: object) -> None:
+    @pytest.mark.parametrize(
+        "scale",
+        [
+            *(0.0, -1.0, INF, -INF, NAN, 1e60, 1e-60, 1e-45, 1e-39, 3.5e38, 10**400),
+            *(numpy.float32(0), numpy.float64(1e60), True, numpy.True_, "1", 1j, [1.0]),
+            *(torch.tensor(value) for value in (0.0, -1.0, INF, NAN, 1e-45)),
+            *(torch.ones(2), torch.ones(0), torch.tensor(1.0).double(), torch.tensor(1)),
+            torch.ones(1, device="meta"),
+        ],
+    )
+    def test_tensor_scale(self, scale: Any) -> None:
+        cache = kv_cache.empty(formats.E4M3, 1, 4)
+        for call in (
+            lambda: kv_cache.pack(formats.E4M3, self.KV, page_size=4, tensor_scale=scale),
+            lambda: kv_cache.write(
+                formats.E4M3, cache, self.KV, torch.arange(3), page_size=4, tensor_scale=scale
+            ),
+            lambda: kv_cache.unpack(formats.E4M3, cache, page_size=4, tensor_scale=scale),
+            lambda: kv_cache.gather(
+                formats.E4M3, cache, torch.arange(3), page_size=4, tensor_scale=scale
+            ),
+        ):
+            with pytest.raises(KernelError) as caught:
+                call()
+            assert caught.value.field == "tensor_scale"
+        assert not cache.any()
+
+    @pytest.mark.parametrize(
+        "scale",
+        [
+            *(2, 2.0, numpy.float32(2), numpy.float64(2), numpy.int64(2), Fraction(2)),
+            *(torch.tensor(2.0), torch.tensor([[2.0]]), torch.tensor([2.0], requires_grad=True)),
+        ],
+    )
+    def test_numbers_and_tensors_of_one_element_are_scales(self, scale: Any) -> None:
+        kv = torch.full((3, 576), 6.0)
+        cache = kv_cache.pack(formats.E4M3, kv, page_size=3, tensor_scale=scale)
+        assert (kv_cache.unpack(formats.E4M3, cache, page_size=3) == 3).all()
+        found = kv_cache.unpack(formats.E4M3, cache, page_size=3, tensor_scale=scale)
+        assert torch.equal(found, kv)
+
+    @pytest.mark.parametrize("scale", [2.0**-126, 1e-30, 1e30, torch.finfo(torch.float32).max])
+    def test_scales_at_the_ends_of_float32(self, scale: float) -> None:
+        kv = torch.tensor([[0.0, scale / 2, -scale, 1.0]])
+        fmt = formats.plain("float8_e4m3fn", 4, scaled_by="per_tensor")
+        cache = kv_cache.pack(fmt, kv, page_size=1, tensor_scale=scale)
+        found = kv_cache.unpack(fmt, cache, page_size=1, tensor_scale=scale)
+        assert torch.equal(found[0, :3], kv[0, :3])
+        assert not found.isnan().any()
+
+    @pytest.mark.parametrize("fmt", ["bfloat16", "ds_mla_v4", None, formats.BF16.data[0], 576])
+    def test_what_is_no_format(self, fmt: Any) -> None:
+        for call in (
+            lambda: kv_cache.empty(fmt, 1, 4),
+            lambda: kv_cache.pack(fmt, self.KV, page_size=4),
+            lambda: kv_cache.write(fmt, self.CACHE, self.KV, torch.arange(3), page_size=4),
+            lambda: kv_cache.unpack(fmt, self.CACHE, page_size=4),
+            lambda: kv_cache.gather(fmt, self.CACHE, torch.arange(3), page_size=4),
+            lambda: kv_cache.as_plain(fmt, self.CACHE, 4),
+            lambda: kv_cache.as_records(fmt, self.CACHE, 4),
+            lambda: kv_cache.require_cache(fmt, self.CACHE, 4),
+        ):
+            with pytest.raises(KernelError, match=r"pass get_kv_format\(") as caught:
+                call()
+            assert caught.value.field == "kv_format"
+        with pytest.raises(KernelError, match=r"pass get_kv_format\('v4'\)"):
+            kv_cache.empty("v4", 1, 4)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("page_size", [2**53, 2**62, 2**63, 10**30])
+    def test_pages_beyond_memory(self, page_size: int) -> None:
+        for call in (
+            lambda: kv_cache.empty(formats.BF16, 0, page_size),
+            lambda: kv_cache.pack(formats.BF16, self.KV, page_size=page_size),
+            lambda: kv_cache.unpack(formats.BF16, self.CACHE, page_size=page_size),
+            lambda: kv_cache.as_plain(formats.BF16, self.CACHE, page_size),
+        ):
+            with pytest.raises(KernelError) as caught:
+                call()
+            assert caught.value.field == "page_size"
+        with pytest.raises(KernelError, match="num_pages"):
+            kv_cache.empty(formats.BF16, page_size, 4)
+        with pytest.raises(KernelError, match="num_pages"):
+            kv_cache.empty(formats.BF16, 0, 1, page_stride=page_size << 10)
+
+    def test_meta_and_sparse_tensors(self) -> None:
+        for kv in (self.KV.to("meta"), self.KV.to_sparse()):
+            with pytest.raises(KernelError, match="kv is .*meta|kv is .*layout"):
+                kv_cache.pack(formats.BF16, kv, page_size=4)
+        cache = kv_cache.empty(formats.BF16, 2, 4, "meta")
+        with pytest.raises(KernelError, match="cache is a meta tensor"):
+            kv_cache.unpack(formats.BF16, cache, page_size=4)
+
+    def test_slots_must_be_a_tensor(self) -> None:
+        with pytest.raises(KernelError, match="slots is list"):
+            kv_cache.gather(formats.BF16, self.CACHE, [0], page_size=4)  # type: ignore[arg-type]
+
+    def test_inference_tensors_outside_of_inference_mode(self) -> None:
+        with torch.inference_mode():
+            cache = kv_cache.empty(formats.BF16, 1, 4)
+            kv_cache.pack(formats.BF16, self.KV, page_size=4, out=cache)
+            kv_cache.write(formats.BF16, cache, self.KV, torch.arange(3), page_size=4)
+        with pytest.raises(KernelError, match="out is an inference tensor"):
+            kv_cache.pack(formats.BF16, self.KV, page_size=4, out=cache)
+        with pytest.raises(KernelError, match="cache is an inference tensor"):
+            kv_cache.write(formats.BF16, cache, self.KV, torch.arange(3), page_size=4)
+        kv_cache.unpack(formats.BF16, cache, page_size=4)
+
+    def test_pack_refuses_before_it_clears_out(self) -> None:
+        out = torch.full((1, 4 * 576), 7, dtype=torch.uint8)
         with pytest.raises(KernelError, match="tensor_scale"):
-            kv_cache.pack(formats.E4M3, self.KV, page_size=1, tensor_scale=scale)  # type: ignore[arg-type]
+            kv_cache.pack(formats.E4M3, self.KV, page_size=4, out=out, tensor_scale=NAN)
+        assert (out == 7).all()
 
     def test_pack_out(self) -> None:
         with pytest.raises(KernelError, match="out is 2 pages; accepted: 1"):
@@ -626,12 +737,98 @@ class TestErrors:
             with pytest.raises(KernelError, match="kv_format is bad"):
                 kv_cache.pack(fmt, torch.zeros(1, 8), page_size=1)
 
+    @pytest.mark.parametrize(
+        ("parts", "accepted"),
+        [
+            ([("v", "bfloat16", 8, "s", 4), ("s", "float32", 2)], "4-bit or 8-bit"),
+            ([("v", "float8_e4m3fn", 8, "t", 4), ("s", "float32", 2)], "4-bit or 8-bit"),
+            ([("v", "float8_e4m3fn", 8, "s"), ("s", "float32", 2)], "4-bit or 8-bit"),
+            ([("v", "float8_e4m3fn", 8, "s", 4), ("s", "float32", 2, "per_tensor")], "unscaled"),
+            ([("v", "float8_e4m3fn", 8, "s", 4), ("s", "uint8", 2)], "float8_e8m0fnu"),
+            ([("v", "float8_e4m3fn", 8, "s", 4), ("s", "float16", 2)], "float8_e8m0fnu"),
+            (
+                [
+                    ("v", "float8_e4m3fn", 4, "s", 2),
+                    ("w", "float8_e4m3fn", 4, "s", 2),
+                    ("s", "float32", 2),
+                ],
+                "one part each",
+            ),
+            ([("v", "float8_e8m0fnu", 8)], "for scales alone"),
+            ([("v", "bfloat16", 4), ("v", "bfloat16", 4)], "different names"),
+        ],
+    )
+    def test_formats_that_no_code_packs(self, parts: Any, accepted: str) -> None:
+        found = []
+        for name, dtype, count, *scaled in parts:
+            scaled_by, group = [*scaled, None, None][:2]
+            found.append(Part(name, dtype, count, scaled_by=scaled_by, group=group))
+        size = sum(part.bytes for part in found)
+        fmt = KVFormat("bad", title="", head_size=8, bytes_per_token=size, data=tuple(found))
+        cache = torch.zeros(1, size, dtype=torch.uint8)
+        for call in (
+            lambda: kv_cache.pack(fmt, torch.zeros(1, 8), page_size=1),
+            lambda: kv_cache.write(
+                fmt, cache, torch.zeros(1, 8), torch.zeros(1, dtype=torch.int64), page_size=1
+            ),
+            lambda: kv_cache.unpack(fmt, cache, page_size=1),
+        ):
+            with pytest.raises(KernelError, match=accepted) as caught:
+                call()
+            assert caught.value.field == "kv_format"
+
     def test_an_error_survives_pickling(self) -> None:
         error = KernelError("head_size", 584, (512, 576), "pass elements, not bytes")
         again = pickle.loads(pickle.dumps(error))
         assert str(again) == str(error)
         assert str(error) == ("head_size is 584; accepted: 512, 576; pass elements, not bytes")
         assert (again.field, again.value, again.accepted) == ("head_size", 584, (512, 576))
+
+
+@pytest.mark.parametrize(("pages", "page_size"), [(2**31 + 1, 1), (2**16, 2**16), (2, 2**31)])
+def test_more_slots_than_int32_counts(tmp_path: Path, pages: int, page_size: int) -> None:
+    fmt = formats.plain("float8_e4m3fn", 1)
+    cache = sparse_memory(tmp_path, pages * page_size).view(pages, page_size)
+    last = pages * page_size - 1
+    slots = torch.tensor([last, 2**31 - 1, 5])
+    kv = torch.tensor([[1.0], [2.0], [3.0]])
+    kv_cache.write(fmt, cache, kv, slots, page_size=page_size)
+    for dtype in (torch.int32, torch.int64):
+        named = torch.tensor([2**31 - 1, 5], dtype=dtype)
+        assert kv_cache.gather(fmt, cache, named, page_size=page_size).tolist() == [[2], [3]]
+    assert cache.flatten()[last] == 0x38
+    for wrong in (last + 1, 2**62):
+        with pytest.raises(KernelError, match=f"slots is {wrong}"):
+            kv_cache.gather(fmt, cache, torch.tensor([wrong]), page_size=page_size)
+
+
+def test_products_beyond_float32_read_as_infinity() -> None:
+    largest = torch.finfo(torch.float32).max
+    kv = torch.full((1, 512), largest)
+    for fmt in (formats.V41, formats.V4_NVFP4):
+        cache = kv_cache.pack(fmt, kv, page_size=1)
+        found = kv_cache.unpack(fmt, cache, page_size=1)
+        assert not found.isnan().any()
+    cache = kv_cache.pack(formats.V41, kv, page_size=1)
+    assert (kv_cache.unpack(formats.V41, cache, page_size=1) == INF).all()
+    exact = kv_cache.unpack(formats.V41, cache, page_size=1, dtype=torch.float64)
+    assert (exact == 2.0**128).all()
+    kv = torch.full((1, 512), 2.0**127)  # the largest power of two comes back
+    cache = kv_cache.pack(formats.V41, kv, page_size=1)
+    assert torch.equal(kv_cache.unpack(formats.V41, cache, page_size=1), kv)
+
+
+def test_the_default_dtype_does_not_matter() -> None:
+    kv = {fmt.name: value_sets(6, 3, fmt) for fmt in formats.ALL}
+    want = {fmt.name: kv_cache.pack(fmt, kv[fmt.name], page_size=2) for fmt in formats.ALL}
+    torch.set_default_dtype(torch.float64)
+    try:
+        for fmt in formats.ALL:
+            scale = 1 if fmt is formats.E4M3 else None
+            got = kv_cache.pack(fmt, kv[fmt.name], page_size=2, tensor_scale=scale)
+            assert torch.equal(got, want[fmt.name])
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_64k_tokens_pack_in_seconds() -> None:

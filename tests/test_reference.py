@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
+import numpy
 import pytest
 import torch
 from hypothesis import given, settings
@@ -11,10 +13,13 @@ from hypothesis import strategies as st
 from attnmatrix.kernels import attend, kv_cache
 from attnmatrix.kernels.errors import KernelError
 from attnmatrix.kernels.reference import ReferenceDecode
+from attnmatrix.kernels.softmax import RunningSoftmax
 from tests import formats
-from tests.kernels_support import attention, token
+from tests.kernels_support import attention, sparse_memory, token
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from attnmatrix.kv_format import KVFormat
 
 HEADS, SIZE, VALUE = 2, 8, 6
@@ -236,6 +241,149 @@ def test_per_tensor_scales_go_to_the_formats_that_have_one() -> None:
     check(found, expect(q, keys))
 
 
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("chunk", [1, 1000, 1 << 28])
+class TestWhatAQueryDoesNotSee:
+    """Every slot that a query does not see is filled with NaN or an infinity: nothing changes."""
+
+    @pytest.fixture(autouse=True)
+    def _chunks(self, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+        monkeypatch.setattr(attend, "CHUNK_BYTES", chunk)
+
+    @pytest.mark.parametrize("length", [0, 1, 3, 6, 8, 11])
+    @pytest.mark.parametrize("causal", [False, True])
+    def test_dense(self, bad: float, length: int, causal: bool) -> None:
+        q_len = 4
+        kv = random(12, SIZE)
+        q = random(2, q_len, HEADS, SIZE, seed=1)
+        table = int32([[2, 0, 1], [1, 2, 0]])
+        slots = [[page * 4 + i for page in pages for i in range(4)] for pages in table.tolist()]
+        lengths = [length, 5]
+        decode = planned(causal=causal)
+        arguments = {"block_table": table, "cache_seqlens": int32(lengths)}
+        clean = kv_cache.pack(SMALL, kv, page_size=4)
+        want_out, want_lse = decode.run(q, clean, **arguments)
+        for b in range(2):
+            for i in range(q_len):
+                last = lengths[b] - q_len + i + 1 if causal else lengths[b]
+                hidden = [slot for slot in range(12) if slot not in slots[b][: max(last, 0)]]
+                for spoiled in (hidden, hidden[:1], hidden[-1:]):
+                    poisoned = kv.clone()
+                    poisoned[spoiled] = bad
+                    cache = kv_cache.pack(SMALL, poisoned, page_size=4)
+                    out, lse = decode.run(q, cache, **arguments)
+                    torch.testing.assert_close(out[b, i], want_out[b, i], **F64)
+                    torch.testing.assert_close(lse[b, :, i], want_lse[b, :, i])
+
+    def test_dense_queries_that_see_it_show_it(self, bad: float) -> None:
+        kv = random(8, SIZE)
+        kv[6, 2] = bad  # position 6 of 8: queries 2 and 3 of 4 see it
+        cache = kv_cache.pack(SMALL, kv, page_size=4)
+        q = random(1, 4, HEADS, SIZE, seed=1)
+        table = {"block_table": int32([[0, 1]]), "cache_seqlens": int32([8])}
+        out, lse = planned(causal=True).run(q, cache, **table)
+        assert out[0, :2].isfinite().all()
+        assert lse[0, :, :2].isfinite().all()
+        assert out[0, 2:].isnan().any(-1).all()
+
+    def test_sparse(self, bad: float) -> None:
+        main, extra = random(12, SIZE), random(6, SIZE, seed=3)
+        q = random(2, 2, HEADS, SIZE, seed=4)
+        # Query by query: invalid indices, what lies past the lengths, and slots nobody names.
+        indices = int32([[[7, -1, 2, 9], [0, 1, -5, 10]], [[3, 3, 11, 9], [-1, 4, 10, 9]]])
+        extra_indices = int32([[[5, -1], [0, 4]], [[1, 2], [1, -3]]])
+        lengths, extra_lengths = [3, 2], [1, 2]
+        decode = planned(topk=4, extra_kv_format=OTHER, extra_page_size=2)
+
+        def run(main_kv: torch.Tensor, extra_kv: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            return decode.run(
+                q,
+                kv_cache.pack(SMALL, main_kv, page_size=4),
+                indices=indices,
+                topk_length=int32(lengths),
+                extra_kv_cache=kv_cache.pack(OTHER, extra_kv, page_size=2),
+                extra_indices=extra_indices,
+                extra_topk_length=int32(extra_lengths),
+            )
+
+        want_out, want_lse = run(main, extra)
+        for b in range(2):
+            for i in range(2):
+                seen = indices[b, i, : lengths[b]].tolist()
+                extra_seen = extra_indices[b, i, : extra_lengths[b]].tolist()
+                spoiled, extra_spoiled = main.clone(), extra.clone()
+                spoiled[[slot for slot in range(12) if slot not in seen]] = bad
+                extra_spoiled[[slot for slot in range(6) if slot not in extra_seen]] = bad
+                out, lse = run(spoiled, extra_spoiled)
+                torch.testing.assert_close(out[b, i], want_out[b, i], **F64)
+                torch.testing.assert_close(lse[b, :, i], want_lse[b, :, i])
+
+    @pytest.mark.parametrize("size", [(7, 3), (9, 10)])
+    def test_random_visibility(self, bad: float, size: tuple[int, int]) -> None:
+        queries, keys = size
+        generator = torch.Generator().manual_seed(keys)
+        q, kv = random(2, queries, SIZE), random(2, keys, SIZE, seed=1)
+        valid = torch.rand(2, queries, keys, generator=generator) < 0.5
+        spoiled = torch.rand(2, keys, SIZE, generator=generator) < 0.05
+        clean = RunningSoftmax(q, VALUE, 0.5)
+        clean.add(kv, valid)
+        found = RunningSoftmax(q, VALUE, 0.5)
+        found.add(kv.masked_fill(spoiled, bad), valid)
+        blind = ~(valid & spoiled.any(-1)[:, None]).any(-1)
+        assert blind.any()
+        for got, wanted in zip(found.finish(), clean.finish(), strict=True):
+            torch.testing.assert_close(got[blind], wanted[blind], **F64)
+
+
+class TestMoreThanInt32Counts:
+    FMT = formats.plain("float8_e4m3fn", 2)
+
+    def test_slots(self, tmp_path: Path) -> None:
+        pages, page_size = 2**15, 2**16 + 1
+        cache = sparse_memory(tmp_path, pages * page_size * 2).view(pages, page_size * 2)
+        far = 2**31 - 1
+        kv = torch.tensor([[1.0, 2.0], [4.0, 8.0]])
+        kv_cache.write(self.FMT, cache, kv, torch.tensor([far, 5]), page_size=page_size)
+        plan = {"kv_format": self.FMT, "page_size": page_size, "head_size": 2, "value_size": 2}
+        decode = planned(**plan, topk=3, extra_kv_format=self.FMT, extra_page_size=page_size)
+        out, _ = decode.run(
+            torch.zeros(1, 1, HEADS, 2),
+            cache,
+            indices=int32([[[far, -1, -(2**31)]]]),
+            extra_kv_cache=cache,
+            extra_indices=int32([[[5]]]),
+        )
+        assert out.tolist() == [[[[2.5, 5.0]] * HEADS]]
+
+    def test_lengths(self, tmp_path: Path) -> None:
+        # Tables of more tokens than int32 counts, by their blocks or by the page.
+        for pages, page_size, blocks in ((2, 2**31, 3), (3, 2**16, 2**15 + 1)):
+            cache = sparse_memory(tmp_path, pages * page_size * 2).view(pages, page_size * 2)
+            slots = torch.arange(3) + page_size
+            kv_cache.write(self.FMT, cache, torch.ones(3, 2), slots, page_size=page_size)
+            plan = {"kv_format": self.FMT, "page_size": page_size, "head_size": 2, "value_size": 2}
+            table = torch.ones(1, blocks, dtype=torch.int32)
+            for length, wanted in ((3, 1.0), (4, 0.75)):
+                out, _ = planned(**plan).run(
+                    torch.zeros(1, 1, HEADS, 2),
+                    cache,
+                    block_table=table,
+                    cache_seqlens=int32([length]),
+                )
+                assert (out == wanted).all()
+
+    def test_tables_beyond_int64(self) -> None:
+        page_size = 2**61
+        plan = {"kv_format": self.FMT, "page_size": page_size, "head_size": 2, "value_size": 2}
+        out, _ = planned(**plan).run(
+            torch.zeros(1, 1, HEADS, 2),
+            torch.empty(0, page_size * 2, dtype=torch.uint8),
+            block_table=torch.zeros(1, 8, dtype=torch.int32),
+            cache_seqlens=int32([0]),
+        )
+        assert (out == 0).all()
+
+
 class TestEdges:
     CACHE = kv_cache.pack(SMALL, random(8, SIZE), page_size=4)
 
@@ -320,6 +468,40 @@ class TestEdges:
         torch.testing.assert_close(fresh, exact.to(dtype))
         assert lse.is_contiguous()
 
+    def test_e4m3_queries_give_bfloat16(self) -> None:
+        q = random(1, 2, HEADS, SIZE).to(torch.float8_e4m3fn)
+        dense = {"block_table": int32([[1, 0]]), "cache_seqlens": int32([7])}
+        for plan, arguments in (
+            ({"topk": 2}, {"indices": int32([[[3, 4], [1, -1]]])}),
+            ({"causal": True}, dense),
+        ):
+            out, lse = planned(**plan).run(q, self.CACHE, **arguments)
+            exact, exact_lse = planned(**plan).run(q.double(), self.CACHE, **arguments)
+            assert out.dtype == torch.bfloat16
+            assert torch.equal(out, exact.bfloat16())
+            assert torch.equal(lse, exact_lse)
+            given = torch.empty_like(out)
+            assert planned(**plan).run(q, self.CACHE, **arguments, out=given)[0] is given
+            with pytest.raises(KernelError, match=r"out is torch.float8_e4m3fn"):
+                planned(**plan).run(q, self.CACHE, **arguments, out=torch.empty_like(out).to(q))
+
+    def test_no_gradient_leaves(self) -> None:
+        sink = torch.nn.Parameter(torch.zeros(HEADS))
+        q = random(1, 1, HEADS, SIZE).requires_grad_()
+        out, lse = planned(topk=1).run(q, self.CACHE, indices=int32([[[3]]]), attn_sink=sink)
+        assert not out.requires_grad
+        assert not lse.requires_grad
+
+    @pytest.mark.parametrize(
+        "scale", [numpy.float32(0.5), numpy.float64(0.5), numpy.float16(0.5), Fraction(1, 2), 0.5]
+    )
+    def test_any_real_number_scales_scores(self, scale: Any) -> None:
+        q, indices = random(1, 1, HEADS, SIZE), int32([[[3, 4]]])
+        found = planned(topk=2, softmax_scale=scale).run(q, self.CACHE, indices=indices)
+        check(found, planned(topk=2, softmax_scale=0.5).run(q, self.CACHE, indices=indices))
+        whole = planned(topk=2, softmax_scale=numpy.int32(2))
+        assert whole.run(q, self.CACHE, indices=indices)[0].isfinite().all()
+
     def test_steps_of_any_size_give_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
         q = random(2, 3, HEADS, SIZE)
         indices = int32([[[0, -1, 3, 7, 7]] * 3, [[-1, -1, -1, 6, 1]] * 3])
@@ -370,6 +552,16 @@ class TestErrors:
             ("head_size", {**PLAN, "extra_kv_format": formats.BF16}),
             ("softmax_scale", {"softmax_scale": math.nan}),
             ("softmax_scale", {"softmax_scale": 0}),
+            ("softmax_scale", {"softmax_scale": 1e60}),
+            ("softmax_scale", {"softmax_scale": 1e-60}),
+            ("softmax_scale", {"softmax_scale": "0.5"}),
+            ("softmax_scale", {"softmax_scale": numpy.float32(math.nan)}),
+            ("softmax_scale", {"softmax_scale": torch.tensor(0.5)}),
+            ("page_size", {"page_size": 2**62}),
+            ("extra_page_size", {**PLAN, "extra_page_size": 2**62}),
+            ("kv_format", {"kv_format": "bf16_576"}),
+            ("kv_format", {"kv_format": None}),
+            ("extra_kv_format", {**PLAN, "extra_kv_format": "bf16_576"}),
             ("compute_dtype", {"compute_dtype": torch.bfloat16}),
         ],
     )
@@ -378,10 +570,61 @@ class TestErrors:
             planned(**change)
         assert caught.value.field == field
 
+    @pytest.mark.parametrize("field", ["kv_format", "extra_kv_format"])
+    def test_a_name_is_no_format(self, field: str) -> None:
+        with pytest.raises(KernelError) as caught:
+            planned(**{**self.PLAN, field: "ds_mla_v4"})
+        assert str(caught.value) == (
+            f"{field} is ds_mla_v4; accepted: a KVFormat; pass get_kv_format('ds_mla_v4')"
+        )
+
+    @pytest.mark.parametrize(
+        ("out", "words"),
+        [
+            (torch.zeros(1, 1, 1, VALUE).expand(1, 1, HEADS, VALUE), "do not expand"),
+            (torch.zeros(1, 1, HEADS, 1).expand(1, 1, HEADS, VALUE), "do not expand"),
+            (torch.zeros(99).as_strided((1, 1, HEADS, VALUE), (9, 9, VALUE - 1, 1)), "elements"),
+            (torch.zeros(99).as_strided((1, 1, HEADS, VALUE), (9, 9, 2, 2)), "elements apart"),
+            (torch.zeros(1, 1, HEADS, VALUE, requires_grad=True), "detach it"),
+            (torch.zeros(1, 1, HEADS, VALUE, device="meta"), "a meta tensor"),
+        ],
+    )
+    def test_what_cannot_be_filled_is_refused_before_any_work(
+        self, out: torch.Tensor, words: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        q, decode = torch.zeros(1, 1, HEADS, SIZE), planned(topk=1)
+        monkeypatch.setattr(RunningSoftmax, "add", None)
+        monkeypatch.setattr(attend, "gather", None)
+        for indices in ([[[0]]], [[[99]]]):
+            with pytest.raises(KernelError, match=words) as caught:
+                decode.run(q, self.CACHE, indices=int32(indices), out=out)
+            assert caught.value.field == "out"
+
+    @pytest.mark.parametrize("strides", [(1, 6, 12, 1), (99, 99, 1, HEADS), (0, 0, 8, 1)])
+    def test_strides_that_keep_elements_apart_are_taken(self, strides: tuple[int, ...]) -> None:
+        out = torch.zeros(99).as_strided((1, 1, HEADS, VALUE), strides)
+        q = torch.ones(1, 1, HEADS, SIZE)
+        cache = kv_cache.pack(SMALL, random(8, SIZE), page_size=4)
+        fresh, _ = planned(topk=2).run(q, cache, indices=int32([[[0, 7]]]))
+        found, _ = planned(topk=2).run(q, cache, indices=int32([[[0, 7]]]), out=out)
+        assert found is out
+        assert torch.equal(out, fresh)
+
+    @pytest.mark.parametrize("scale", [1e60, 1e-60, 0.0, math.nan, torch.tensor([0.0])])
+    def test_tensor_scales_are_checked_though_nothing_is_read(self, scale: Any) -> None:
+        fmt = formats.plain("float8_e4m3fn", SIZE, scaled_by="per_tensor")
+        cache = kv_cache.empty(fmt, 2, 4)
+        with pytest.raises(KernelError, match="tensor_scale"):
+            planned(kv_format=fmt, topk=1).run(
+                torch.zeros(1, 1, HEADS, SIZE), cache, indices=int32([[[-1]]]), tensor_scale=scale
+            )
+
     @pytest.mark.parametrize(
         ("field", "change"),
         [
             ("q", {"q": torch.zeros(1, 1, HEADS + 1, SIZE)}),
+            ("q", {"q": torch.zeros(1, 1, HEADS, SIZE, device="meta")}),
+            ("q", {"q": torch.zeros(1, 1, HEADS, SIZE).to(torch.float8_e5m2)}),
             ("q", {"q": torch.zeros(1, 1, HEADS, SIZE, dtype=torch.int8)}),
             ("kv_cache", {"kv_cache": torch.zeros(2, 4, SIZE)}),
             ("kv_cache", {"kv_cache": CACHE[:, :-1]}),

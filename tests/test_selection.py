@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import attnmatrix
 from attnmatrix import Request, select
+from attnmatrix.cli import main
 from attnmatrix.generated.priorities import PRIORITIES
 from attnmatrix.selection import Rule, candidate_backends
+from tests.sources import EXAMPLES
 
 
 def names(request: Request) -> list[str]:
@@ -77,3 +81,29 @@ def test_unknown_backends_are_refused_with_the_list() -> None:
     with pytest.raises(attnmatrix.UnknownName) as error:
         attnmatrix.judge("FLASHMLA_SPARSE_DSV5")
     assert "FLASHMLA_SPARSE_DSV4" in str(error.value)
+
+
+def test_another_repository_s_matrix_judges_by_its_own_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """GPUs, distributions and priorities are those of the package that the classes come from."""
+    text = (EXAMPLES / "base.yaml").read_text(encoding="utf-8")
+    source = tmp_path / "theirs.yaml"
+    source.write_text(text.replace('H200: "9.0"', 'MyGPU: "9.0"'), encoding="utf-8")
+    package = "theirs_of_test_selection"
+    assert main(["gen", "--source", str(source), "--out", str(tmp_path / package)]) == 0
+    monkeypatch.syspath_prepend(str(tmp_path))
+    matrix = f"{package}.generated"
+    alpha = attnmatrix.get_backend("ALPHA", matrix)
+    assert alpha.judge(gpu="MyGPU", libraries={"fastlib": "1.3"})
+    assert alpha.judge(gpu="H200"), "GPUs that it does not name are the built-in ones"
+    assert not alpha.judge(gpu="MyGPU", libraries={"fastlib": "1.0"})
+    assert attnmatrix.judge("ALPHA", gpu="MyGPU", matrix=matrix)
+    assert select(matrix=matrix, gpu="MyGPU").selected is alpha
+    assert [v.backend for v in attnmatrix.explain(matrix=matrix, gpu="MyGPU")] == [alpha]
+    with pytest.raises(attnmatrix.RequestError, match="vllm"):
+        alpha.judge(libraries={"vllm": "0.33.0"})
+    capsys.readouterr()
+    assert main(["explain", "--matrix", matrix, "--gpu", "MyGPU"]) == 0
+    assert capsys.readouterr().out.startswith("ALPHA: supported")
+    assert main(["select", "--matrix", "nothing_of_that_name"]) == 2

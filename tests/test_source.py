@@ -19,7 +19,7 @@ TEXT = st.text(
     st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\t\n\"'\\#:{}[]%&*!|>")
 )
 DATA = st.recursive(
-    TEXT | st.integers() | st.booleans(),
+    TEXT | st.integers(1 - 10**18, 10**18 - 1) | st.booleans(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=12,
 )

@@ -30,17 +30,18 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.path[:] = [request["home"], *sys.path]
-    from attnmatrix.audit import questions, static, tree, world  # noqa: F401
+    from attnmatrix.audit import questions, standins, static, tree, world  # noqa: F401
 
     sys.path.remove(request["home"])  # third-party packages may lie there, too
     try:
         found = tree.open_tree(request["path"], request["package"])
+        _ = found.folders, found.requirements, found.version  # read while files may be looked for
         _confine(found, request["limit_s"])
         result = read(found, request["every_gpu"])
     except tree.AuditError as error:
         result = {"error": str(error)}
-    except LookupError as error:
-        result = {"error": f"{request['path']}: {error.args[0]}"}
+    except (Exception, standins.Unknown) as error:  # of its registry: a backend's are its answers
+        result = {"error": f"{request['path']}: {_why(error)['unknown']}"}
     json.dump(result, answers)
     answers.close()
     sys.stderr.flush()

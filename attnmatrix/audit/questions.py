@@ -256,7 +256,7 @@ def head_sizes(backend: Any) -> list[int | str]:
         if all(_bool(supports(size)) for size in listed) and _bool(supports(7)) is not bool(listed):
             return listed
     accepted = [size for size in range(1, MAX_HEAD_SIZE + 1) if _bool(supports(size))]
-    return listed if set(accepted) == set(listed) else summary(accepted)
+    return listed if listed and set(accepted) == set(listed) else summary(accepted)
 
 
 def summary(accepted: list[int]) -> list[int | str]:

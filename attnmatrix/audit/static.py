@@ -64,7 +64,7 @@ class StaticReader:
             try:
                 if method and self._find(line, method)[1].name != "AttentionBackend":
                     continue  # a rule of its own: the list may not be all
-                owner, definer, node = self._definition(line, attribute)
+                owner, _, node = self._find(line, attribute)
                 found[field] = self._value(owner, node, field)
             except (_Plain, SyntaxError):
                 continue
@@ -117,11 +117,6 @@ class StaticReader:
                 raise _Plain  # an `if` in a class body may define it
         raise _Plain
 
-    def _definition(
-        self, line: list[tuple[str, ast.ClassDef]], name: str
-    ) -> tuple[str, ast.ClassDef, ast.stmt]:
-        return self._find(line, name)
-
     def _value(self, module: str, node: ast.stmt, field: str) -> Any:
         if isinstance(node, ast.Assign | ast.AnnAssign):
             assert node.value is not None
@@ -151,8 +146,10 @@ class StaticReader:
 
         if isinstance(node, ast.Constant):
             return node.value
-        if isinstance(node, ast.List | ast.Tuple):
+        if isinstance(node, ast.List):
             return [value(element) for element in node.elts]
+        if isinstance(node, ast.Tuple):
+            return tuple(value(element) for element in node.elts)
         if isinstance(node, ast.Name):
             return names[node.id] if node.id in names else self._constant(module, node.id)
         if isinstance(node, ast.Attribute):
@@ -167,7 +164,7 @@ class StaticReader:
                 return f"%{arguments[0]}"
             if called == "DeviceCapability" and len(arguments) == 2:
                 return _Capability(arguments)
-            if called == "list" and len(arguments) == 1 and isinstance(arguments[0], list):
+            if called == "list" and len(arguments) == 1 and isinstance(arguments[0], list | tuple):
                 return list(arguments[0])
         if isinstance(node, ast.BoolOp):
             values = [value(part) for part in node.values]
@@ -184,14 +181,10 @@ class StaticReader:
 
     def _compare(self, left: Any, rights: list[Any], node: ast.Compare) -> bool:
         for operator, right in zip(node.ops, rights, strict=True):
-            if isinstance(left, list):  # a tuple literal such as (major, minor)
-                left = tuple(left)
-            if isinstance(right, list):
-                right = [tuple(item) if isinstance(item, list) else item for item in right]
             test = _OPERATORS.get(type(operator))
-            if test is None or not test(left, right):
-                if test is None:
-                    raise _Plain
+            if test is None:
+                raise _Plain
+            if not test(left, right):
                 return False
             left = right
         return True

@@ -1,5 +1,6 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with make gen, or attnmatrix gen.
+# ruff: noqa: E501, RUF100
 """Dense MLA through FlashInfer's TensorRT-LLM kernels."""
 
 from attnmatrix.backend import Backend
@@ -23,6 +24,7 @@ class FlashinferMla(Backend):
     kernel_block_sizes = (32,)
     notes = ("vLLM further asks for a qk_nope_head_dim of 64, 128 or 192.",)
     differs = (
+        "vllm==0.33.0: compute_capabilities: FlashInfer names the GPUs its kernels are built for, 10.0, 10.3 and 10.7; vLLM takes any 10.x.",
         "vllm==0.33.0: dtypes: vLLM lists float16. FlashInfer's kernel takes bfloat16 with bfloat16 or e4m3 with e4m3, and writes bfloat16.",
         "vllm==0.33.0: kv_cache_dtypes: vLLM lists float16, which holds for float16 models alone, and the kernel takes none.",
         "vllm==0.33.0: head_sizes: vLLM inherits 320, 512 and 576 from a common class. FlashInfer takes 512 + 64 and 256 + 64; 512 without a RoPE part is for sparse attention alone.",
@@ -34,7 +36,7 @@ class FlashinferMla(Backend):
     cells = (
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_decode",
             spellings=("auto", "bfloat16"),
             kv_cache_dtype="bfloat16",
@@ -71,7 +73,7 @@ class FlashinferMla(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_decode",
             spellings=("auto", "bfloat16"),
             kv_cache_dtype="bfloat16",
@@ -108,7 +110,7 @@ class FlashinferMla(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_decode",
             spellings=("auto", "bfloat16"),
             kv_cache_dtype="bfloat16",
@@ -144,7 +146,7 @@ class FlashinferMla(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_decode",
             spellings=("fp8", "fp8_e4m3"),
             kv_cache_dtype="fp8_e4m3",
@@ -182,7 +184,7 @@ class FlashinferMla(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_decode",
             spellings=("fp8", "fp8_e4m3"),
             kv_cache_dtype="fp8_e4m3",
@@ -220,7 +222,7 @@ class FlashinferMla(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_decode",
             spellings=("fp8", "fp8_e4m3"),
             kv_cache_dtype="fp8_e4m3",
@@ -256,7 +258,7 @@ class FlashinferMla(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_decode",
             spellings=("auto", "bfloat16"),
             kv_cache_dtype="bfloat16",
@@ -293,7 +295,7 @@ class FlashinferMla(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_decode",
             spellings=("fp8", "fp8_e4m3"),
             kv_cache_dtype="fp8_e4m3",

@@ -1,5 +1,6 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with make gen, or attnmatrix gen.
+# ruff: noqa: E501, RUF100
 """DeepSeek-V3.2 sparse MLA through FlashInfer's TensorRT-LLM kernels."""
 
 from attnmatrix.backend import Backend
@@ -23,6 +24,7 @@ class FlashinferMlaSparse(Backend):
     kernel_block_sizes = (32,)
     notes = ()
     differs = (
+        "vllm==0.33.0: compute_capabilities: FlashInfer names the GPUs its kernels are built for, 10.0, 10.3 and 10.7; vLLM takes any 10.x.",
         "vllm==0.33.0: dtypes: vLLM lists float16. FlashInfer's kernel takes bfloat16 with bfloat16 or e4m3 with e4m3, and writes bfloat16.",
         "vllm==0.33.0: kv_cache_dtypes: vLLM lists float16, which holds for float16 models alone, and the kernel takes none.",
     )
@@ -33,7 +35,7 @@ class FlashinferMlaSparse(Backend):
     cells = (
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_sparse_decode",
             spellings=("auto", "bfloat16"),
             kv_cache_dtype="bfloat16",
@@ -68,7 +70,7 @@ class FlashinferMlaSparse(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_sparse_decode",
             spellings=("fp8", "fp8_e4m3"),
             kv_cache_dtype="fp8_e4m3",
@@ -103,7 +105,7 @@ class FlashinferMlaSparse(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_sparse_decode",
             spellings=("auto", "bfloat16"),
             kv_cache_dtype="bfloat16",
@@ -138,7 +140,7 @@ class FlashinferMlaSparse(Backend):
         ),
         Cell(
             phase="decode",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_sparse_decode",
             spellings=("fp8", "fp8_e4m3"),
             kv_cache_dtype="fp8_e4m3",
@@ -173,7 +175,7 @@ class FlashinferMlaSparse(Backend):
         ),
         Cell(
             phase="prefill",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_sparse_decode",
             spellings=("auto", "bfloat16"),
             kv_cache_dtype="bfloat16",
@@ -208,7 +210,7 @@ class FlashinferMlaSparse(Backend):
         ),
         Cell(
             phase="prefill",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_sparse_decode",
             spellings=("fp8", "fp8_e4m3"),
             kv_cache_dtype="fp8_e4m3",
@@ -243,7 +245,7 @@ class FlashinferMlaSparse(Backend):
         ),
         Cell(
             phase="prefill",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_sparse_decode",
             spellings=("auto", "bfloat16"),
             kv_cache_dtype="bfloat16",
@@ -278,7 +280,7 @@ class FlashinferMlaSparse(Backend):
         ),
         Cell(
             phase="prefill",
-            compute_capability=("10.x",),
+            compute_capability=("10.0", "10.3", "10.7"),
             kernel="flashinfer.trtllm_sparse_decode",
             spellings=("fp8", "fp8_e4m3"),
             kv_cache_dtype="fp8_e4m3",

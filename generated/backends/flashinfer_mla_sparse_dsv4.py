@@ -1,5 +1,6 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with make gen, or attnmatrix gen.
+# ruff: noqa: E501, RUF100
 """DeepSeek-V4 sparse MLA through FlashInfer."""
 
 from attnmatrix.backend import Backend
@@ -247,7 +248,7 @@ class FlashinferMlaSparseDsv4(Backend):
                 "Not run by us, who had no such GPU at hand.",
                 "V4 and V4.1 records go through trtllm_batch_decode_sparse_mla_dsv4, the others through trtllm_batch_decode_with_kv_cache_mla.",
                 "Page strides are multiples of 16 B. CUDA 12.8 or later for 12.0, 12.9 or later for 12.1.",
-                "Beyond 64 query tokens a call, top-k is a multiple of 64 and heads are 8, 16, 32, 64 or 128.",
+                "For up to 64 query tokens a call; beyond that the prefill kernel takes fewer shapes.",
                 "LSE is base 2, and includes the sink.",
             ),
         ),
@@ -442,7 +443,7 @@ class FlashinferMlaSparseDsv4(Backend):
         Cell(
             phase="prefill",
             compute_capability=("12.0", "12.1"),
-            kernel="flashinfer.sparse_mla_sm120",
+            kernel="flashinfer.sparse_mla_sm120_prefill",
             spellings=("fp8", "fp8_e4m3", "fp8_ds_mla"),
             kv_cache_dtype="fp8_ds_mla",
             kv_format="ds_mla_v4",
@@ -452,12 +453,12 @@ class FlashinferMlaSparseDsv4(Backend):
             query_heads=IntSet(multiples=(Multiples(1, maximum=128),)),
             padded_to=(8, 16, 32, 64, 128),
             block_sizes=IntSet((256,)),
+            topk=IntSet(multiples=(Multiples(64),)),
             features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
             versions={"flashinfer-python": ">=0.7.1"},
             engines={"vllm": ">=0.23"},
             sources=(
-                "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1290",
-                "flashinfer-python==0.7.4 flashinfer/mla/_sparse_mla_sm120/_api.py:648",
+                "flashinfer-python==0.7.4 flashinfer/data/include/flashinfer/attention/sparse_mla_sm120/execution/attention_plan.h",
                 "vllm==0.33.0 vllm/models/deepseek_v4/nvidia/flashinfer_sparse.py:104",
                 "flashinfer-python==0.7.4 flashinfer/mla/_core.py:1215",
                 "vllm-project/vllm#44892",
@@ -465,10 +466,7 @@ class FlashinferMlaSparseDsv4(Backend):
             notes=(
                 "vLLM's check refuses auto here; its layer, which skips the check, reads it as fp8_ds_mla.",
                 "Not run by us, who had no such GPU at hand.",
-                "V4 and V4.1 records go through trtllm_batch_decode_sparse_mla_dsv4, the others through trtllm_batch_decode_with_kv_cache_mla.",
-                "Page strides are multiples of 16 B. CUDA 12.8 or later for 12.0, 12.9 or later for 12.1.",
-                "Beyond 64 query tokens a call, top-k is a multiple of 64 and heads are 8, 16, 32, 64 or 128.",
-                "LSE is base 2, and includes the sink.",
+                "The same calls as the decode kernel's; the library turns to this one by the number of query tokens.",
             ),
         ),
     )

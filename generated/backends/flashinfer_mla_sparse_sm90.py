@@ -1,5 +1,6 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with make gen, or attnmatrix gen.
+# ruff: noqa: E501, RUF100
 """Sparse MLA on 9.0 through FlashInfer's paged wrapper."""
 
 from attnmatrix.backend import Backend, MultipleOf
@@ -25,7 +26,9 @@ class FlashinferMlaSparseSm90(Backend):
         "The selected indices are the page table, with pages of 1 token.",
         "vLLM asks for FlashInfer 0.6.18 whatever the cache.",
     )
-    differs = ()
+    differs = (
+        "vllm==0.33.0: versions: vLLM asks for FlashInfer 0.6.18 whatever the cache; FlashInfer has the 576-wide caches before.",
+    )
     sources = (
         "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
         "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
