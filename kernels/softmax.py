@@ -62,7 +62,7 @@ def _weighted(weights: Tensor, values: Tensor, valid: Tensor) -> Tensor:
         return weights @ values
     total = weights @ values.masked_fill(bad.unsqueeze(-1), 0.0)
     for key in places:
-        seen = (bad[:, None, key]).unsqueeze(-1)
+        seen = (valid[..., key] & bad[:, None, key]).unsqueeze(-1)
         product = weights[..., key, None] * values[:, None, key]
         total = total + product.masked_fill(~seen, 0.0)
     return total

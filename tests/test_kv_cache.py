@@ -15,7 +15,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnmatrix.kernels import kv_cache
+from attnmatrix.kernels import kv_cache, kv_cache_triton
 from attnmatrix.kernels.errors import KernelError
 from attnmatrix.kv_format import KVFormat, Part
 from attnmatrix.registry import get_kv_format, kv_format_names
@@ -634,6 +634,25 @@ class TestErrors:
         assert (kv_cache.unpack(formats.E4M3, cache, page_size=3) == 3).all()
         found = kv_cache.unpack(formats.E4M3, cache, page_size=3, tensor_scale=scale)
         assert torch.equal(found, kv)
+
+    def test_the_gpu_kernel_gets_a_checked_scale(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        got: list[object] = []
+        monkeypatch.setattr(kv_cache_triton, "supports", lambda fmt, kv: True)
+        monkeypatch.setattr(kv_cache_triton, "write", lambda *arguments: got.append(arguments[-1]))
+        cache = kv_cache.empty(formats.E4M3, 1, 4)
+
+        def write(scale: Any) -> None:
+            slots = torch.arange(3)
+            kv_cache.write(formats.E4M3, cache, self.KV, slots, page_size=4, tensor_scale=scale)
+
+        for scale in (None, 2, numpy.float32(2), torch.tensor([[2.0]])):
+            write(scale)
+        assert got == [None, 2.0, 2.0, 2.0]
+        assert not any(isinstance(scale, torch.Tensor) for scale in got)
+        for scale in (1e60, 1e-60, 0.0, torch.tensor(NAN)):
+            with pytest.raises(KernelError, match="tensor_scale"):
+                write(scale)
+        assert len(got) == 4
 
     @pytest.mark.parametrize("scale", [2.0**-126, 1e-30, 1e30, torch.finfo(torch.float32).max])
     def test_scales_at_the_ends_of_float32(self, scale: float) -> None:

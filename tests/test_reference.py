@@ -242,7 +242,7 @@ def test_per_tensor_scales_go_to_the_formats_that_have_one() -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("chunk", [1, 1000, 1 << 28])
+@pytest.mark.parametrize("chunk", [1, 1 << 28])
 class TestWhatAQueryDoesNotSee:
     """Every slot that a query does not see is filled with NaN or an infinity: nothing changes."""
 
@@ -250,7 +250,7 @@ class TestWhatAQueryDoesNotSee:
     def _chunks(self, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
         monkeypatch.setattr(attend, "CHUNK_BYTES", chunk)
 
-    @pytest.mark.parametrize("length", [0, 1, 3, 6, 8, 11])
+    @pytest.mark.parametrize("length", [0, 3, 8, 11])
     @pytest.mark.parametrize("causal", [False, True])
     def test_dense(self, bad: float, length: int, causal: bool) -> None:
         q_len = 4
@@ -267,7 +267,7 @@ class TestWhatAQueryDoesNotSee:
             for i in range(q_len):
                 last = lengths[b] - q_len + i + 1 if causal else lengths[b]
                 hidden = [slot for slot in range(12) if slot not in slots[b][: max(last, 0)]]
-                for spoiled in (hidden, hidden[:1], hidden[-1:]):
+                for spoiled in (hidden, hidden[:1]):
                     poisoned = kv.clone()
                     poisoned[spoiled] = bad
                     cache = kv_cache.pack(SMALL, poisoned, page_size=4)
@@ -318,21 +318,28 @@ class TestWhatAQueryDoesNotSee:
                 torch.testing.assert_close(out[b, i], want_out[b, i], **F64)
                 torch.testing.assert_close(lse[b, :, i], want_lse[b, :, i])
 
-    @pytest.mark.parametrize("size", [(7, 3), (9, 10)])
-    def test_random_visibility(self, bad: float, size: tuple[int, int]) -> None:
-        queries, keys = size
-        generator = torch.Generator().manual_seed(keys)
-        q, kv = random(2, queries, SIZE), random(2, keys, SIZE, seed=1)
-        valid = torch.rand(2, queries, keys, generator=generator) < 0.5
-        spoiled = torch.rand(2, keys, SIZE, generator=generator) < 0.05
-        clean = RunningSoftmax(q, VALUE, 0.5)
-        clean.add(kv, valid)
-        found = RunningSoftmax(q, VALUE, 0.5)
-        found.add(kv.masked_fill(spoiled, bad), valid)
-        blind = ~(valid & spoiled.any(-1)[:, None]).any(-1)
-        assert blind.any()
-        for got, wanted in zip(found.finish(), clean.finish(), strict=True):
-            torch.testing.assert_close(got[blind], wanted[blind], **F64)
+    def test_each_query_gets_what_it_would_get_alone(self, bad: float) -> None:
+        generator = torch.Generator().manual_seed(7)
+        q, kv = random(2, 9, SIZE), random(2, 6, SIZE, seed=1)
+        valid = torch.rand(2, 9, 6, generator=generator) < 0.5
+        kv.masked_fill_(torch.rand(2, 6, SIZE, generator=generator) < 0.05, bad)
+        together = RunningSoftmax(q, VALUE, 0.5)
+        together.add(kv, valid)
+        out, lse = together.finish()
+        finite = out.isfinite().all(-1)
+        assert finite.any(1).all()
+        assert not finite.all(1).any()
+        for group in range(2):
+            for query in range(9):
+                seen = kv[group, valid[group, query]]
+                alone = RunningSoftmax(q[group, query].view(1, 1, SIZE), VALUE, 0.5)
+                if len(seen):
+                    alone.add(seen[None], torch.ones(1, 1, len(seen), dtype=torch.bool))
+                wanted, wanted_lse = alone.finish()
+                for found, value in ((out, wanted), (lse, wanted_lse)):
+                    torch.testing.assert_close(
+                        found[group, query], value[0, 0], **F64, equal_nan=True
+                    )
 
 
 class TestMoreThanInt32Counts:
@@ -615,8 +622,12 @@ class TestErrors:
         fmt = formats.plain("float8_e4m3fn", SIZE, scaled_by="per_tensor")
         cache = kv_cache.empty(fmt, 2, 4)
         with pytest.raises(KernelError, match="tensor_scale"):
-            planned(kv_format=fmt, topk=1).run(
-                torch.zeros(1, 1, HEADS, SIZE), cache, indices=int32([[[-1]]]), tensor_scale=scale
+            planned(kv_format=fmt).run(
+                torch.zeros(1, 1, HEADS, SIZE),
+                cache,
+                block_table=int32([[0]]),
+                cache_seqlens=int32([0]),
+                tensor_scale=scale,
             )
 
     @pytest.mark.parametrize(
