@@ -66,7 +66,7 @@ class Index:
         decide: dict[str, Callable[[Cell, Any], bool | None]] = {
             "phase": lambda cell, value: cell.phase == value,
             "mla": lambda cell, value: mla in (None, value),
-            "sparse": lambda cell, value: sparse in (None, value),
+            "sparse": lambda cell, value: (bool(cell.topk) if sparse is None else sparse) == value,
             "kv_cache_dtype": lambda cell, value: value in cell.spellings,
             "dtype": _axis("dtypes"),
             "head_size": _axis("head_sizes"),

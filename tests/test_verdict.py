@@ -287,3 +287,15 @@ def test_what_cannot_be_read_is_one_kind_of_error(fields: dict[str, object]) -> 
     with pytest.raises(attnmatrix.RequestError) as error:
         Request(**fields)  # type: ignore[arg-type]
     assert error.value.field in fields
+
+
+def test_a_backend_that_does_both_answers_by_its_rows() -> None:
+    """Features of sparse attention are not those of dense attention, and the other way round."""
+    for sparse, feature, status in (
+        (True, "extra_kv_pool", "supported"),
+        (False, "extra_kv_pool", "unsupported"),
+        (True, "causal", "unsupported"),
+        (False, "causal", "supported"),
+    ):
+        assert judge("REFERENCE", sparse=sparse, features=[feature]).status == status
+    assert judge("REFERENCE", sparse=False, topk=64).status == "unsupported"

@@ -1,6 +1,6 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with make gen, or attnmatrix gen.
-# ruff: noqa: E501, RUF100
+# ruff: noqa: E501, N801, N999, RUF100
 """DeepSeek-V4 sparse MLA through FlashInfer."""
 
 from attnmatrix.backend import Backend

@@ -1,6 +1,6 @@
 # Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
 # Regenerate with make gen, or attnmatrix gen.
-# ruff: noqa: E501, RUF100
+# ruff: noqa: E501, N801, N999, RUF100
 """Rope-free packed FP8 in a DeepSeek-V3.2 row, 656 B."""
 
 from attnmatrix.kv_format import KVFormat, Part
