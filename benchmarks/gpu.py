@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import statistics
 import time
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import torch
+from triton.testing import do_bench
 
 from attnmatrix import get_kv_format
 from attnmatrix.kernels import kv_cache
@@ -34,19 +35,25 @@ if TYPE_CHECKING:
 WRITER_TOKENS = 1 << 16
 
 
-def gpu_times(runs: dict[str, Callable[[int], Any]], loops: int, rounds: int) -> dict[str, float]:
-    """Median seconds of one run on the GPU, from graphs of `loops` runs replayed in turn."""
+def gpu_times(
+    runs: dict[str, Callable[[int], Any]],
+    loops: int,
+    rounds: int,
+    begin: Callable[[], Any] = lambda: None,
+) -> dict[str, list[float]]:
+    """Seconds of one run on the GPU, a number a round, from graphs of `loops` runs in turn."""
     graphs = {}
     for name, run in runs.items():
         run(0)
         torch.cuda.synchronize()
         graphs[name] = torch.cuda.CUDAGraph()
+        begin()
         with torch.cuda.graph(graphs[name]):
             for i in range(loops):
                 run(i % VARIANTS)
     times: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds + 2):
-        for name, graph in graphs.items():
+        for name, graph in _in_turn(graphs, number):
             start = torch.cuda.Event(enable_timing=True)
             end = torch.cuda.Event(enable_timing=True)
             start.record()
@@ -55,14 +62,16 @@ def gpu_times(runs: dict[str, Callable[[int], Any]], loops: int, rounds: int) ->
             torch.cuda.synchronize()
             if number > 1:
                 times[name].append(start.elapsed_time(end) / loops / 1e3)
-    return {name: statistics.median(found) for name, found in times.items()}
+    return times
 
 
-def host_times(runs: dict[str, Callable[[int], Any]], loops: int, rounds: int) -> dict[str, float]:
-    """Median seconds that one run keeps the host, the two sides in turn."""
+def host_times(
+    runs: dict[str, Callable[[int], Any]], loops: int, rounds: int
+) -> dict[str, list[float]]:
+    """Seconds that one run keeps the host, a number a round, the sides in turn."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds + 1):
-        for name, run in runs.items():
+        for name, run in _in_turn(runs, number):
             torch.cuda.synchronize()
             start = time.perf_counter()
             for i in range(loops):
@@ -71,7 +80,12 @@ def host_times(runs: dict[str, Callable[[int], Any]], loops: int, rounds: int) -
             torch.cuda.synchronize()
             if number:
                 times[name].append(spent)
-    return {name: statistics.median(found) for name, found in times.items()}
+    return times
+
+
+def _in_turn(sides: dict[str, Any], number: int) -> list[tuple[str, Any]]:
+    """The sides, in the other order at every other round."""
+    return list(sides.items())[:: -1 if number % 2 else 1]
 
 
 def kernel_count(run: Callable[[int], Any]) -> int:
@@ -89,20 +103,26 @@ def kernel_count(run: Callable[[int], Any]) -> int:
 def measure(case: Case, quick: bool) -> dict[str, Any]:
     """One case's numbers."""
     runs = {"ours": case.ours, "bare": case.bare}
-    once = gpu_times({"bare": case.bare}, 4, 3)["bare"]
+    once = median(gpu_times({"bare": case.bare}, 4, 3, case.begin)["bare"])
     loops = max(4, min(40, int(4e-3 / once)))
-    gpu = gpu_times(runs, loops, 5 if quick else 25)
+    gpu = gpu_times(runs, loops, 5 if quick else 41, case.begin)
+    case.begin()
     # Few enough that the queue to the GPU does not fill and hold the host up.
-    host = host_times(runs, 50, 5 if quick else 25)
+    host = host_times(runs, 50, 5 if quick else 31)
+    pairs = list(zip(gpu["ours"], gpu["bare"], strict=True))
+    waits = list(zip(host["ours"], host["bare"], strict=True))
+    ours = median(gpu["ours"])
     return {
         "kernel": case.kernel,
         "kv_format": case.kv_format,
         "shape": case.shape,
-        "gpu_us": {name: 1e6 * value for name, value in gpu.items()},
-        "host_us": {name: 1e6 * value for name, value in host.items()},
+        "gpu_us": {name: 1e6 * median(found) for name, found in gpu.items()},
+        "gpu_ratio": median([ours / bare for ours, bare in pairs]),
+        "host_us": {name: 1e6 * median(found) for name, found in host.items()},
+        "host_us_more": 1e6 * median([ours - bare for ours, bare in waits]),
         "kernels": {name: kernel_count(run) for name, run in runs.items()},
-        "tflops": case.flops / gpu["ours"] / 1e12,
-        "gbps": case.bytes / gpu["ours"] / 1e9,
+        "tflops": case.flops / ours / 1e12,
+        "gbps": case.bytes / ours / 1e9,
     }
 
 
@@ -110,10 +130,10 @@ def ceilings() -> dict[str, float]:
     """The chip's copy bandwidth (read and written, GB/s) and bf16 matrix rate (TFLOP/s)."""
     source = torch.empty(2 << 30, dtype=torch.uint8, device="cuda").random_(0, 256)
     target = torch.empty_like(source)
-    copy = gpu_times({"copy": lambda i: target.copy_(source)}, 4, 15)["copy"]
+    copy = do_bench(lambda: target.copy_(source), return_mode="median") / 1e3
     a, b = (torch.randn(8192, 8192, device="cuda").bfloat16() for _ in range(2))
     c = torch.empty_like(a)
-    product = gpu_times({"matmul": lambda i: torch.mm(a, b, out=c)}, 4, 15)["matmul"]
+    product = do_bench(lambda: torch.mm(a, b, out=c), return_mode="median") / 1e3
     return {"gbps": 2 * source.numel() / copy / 1e9, "tflops": 2 * 8192**3 / product / 1e12}
 
 
@@ -133,7 +153,7 @@ def writers(bandwidth: float) -> list[dict[str, Any]]:
             cache, kv, slots = sets[i]
             kv_cache.write(fmt, cache, kv, slots, page_size=64)
 
-        seconds = gpu_times({"write": run}, 8, 25)["write"]
+        seconds = median(gpu_times({"write": run}, 8, 25)["write"])
         moved = WRITER_TOKENS * (2 * fmt.head_size + fmt.bytes_per_token + 8)
         floor = moved / bandwidth / 1e9
         found.append({"kv_format": name, "us": 1e6 * seconds, "ratio": seconds / floor})

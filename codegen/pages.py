@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from attnmatrix.backend import Backend, MultipleOf
@@ -61,12 +62,14 @@ def pages(matrix: Matrix, backends: dict[str, type[Backend]]) -> dict[str, Page]
 def verdict_grid(backend: type[Backend], columns: list[str]) -> Grid:
     """The verdict on each KV-cache dtype (rows) on each compute capability (columns)."""
     return {
-        spelling: {
-            column: judge(backend, Request(compute_capability=column, kv_cache_dtype=spelling))
-            for column in columns
-        }
+        spelling: {column: judge(backend, _request(column, spelling)) for column in columns}
         for spelling in backend.supported_kv_cache_dtypes
     }
+
+
+@lru_cache(maxsize=4096)
+def _request(compute_capability: str, kv_cache_dtype: str) -> Request:
+    return Request(compute_capability=compute_capability, kv_cache_dtype=kv_cache_dtype)
 
 
 def grid_cell(grid: Grid, column: str) -> str:

@@ -243,6 +243,10 @@ def _rule(priority: Priority) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 def _plain(value: Any) -> Any:
     """Plain JSON data for an attribute of the matrix."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
     if isinstance(value, IntSet):
         return [
             *value.values,
@@ -250,8 +254,6 @@ def _plain(value: Any) -> Any:
         ]
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
     if hasattr(value, "__slots__"):
         if hasattr(value, "text"):
             return value.text

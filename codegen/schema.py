@@ -49,7 +49,7 @@ class Model(BaseModel):
     """Strict: no coercion, no unread keys, nothing changes afterwards."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True
+        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True, defer_build=True
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from attnmatrix.backend import MultipleOf
@@ -29,7 +30,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 def markdown(value: Any) -> str:
     """Text for a Markdown paragraph or table cell: one line, every sign that could mean something
     to Markdown, HTML or a template written as an entity or escaped."""
-    text = _SPECIAL.sub(lambda m: _entities(m[0]), " ".join(str(value).split()))
+    return _markdown(str(value))
+
+
+@lru_cache(maxsize=4096)
+def _markdown(text: str) -> str:
+    text = _SPECIAL.sub(lambda m: _entities(m[0]), " ".join(text.split()))
     # A line that begins as a heading, list, quote or rule would be one; so would a bare URL.
     text = re.sub(r"^([#+\-!:]|\d+(?=[.)]))", lambda m: _entities(m[0]), text)
     return text.replace("://", "&#58;//").replace("@", "&#64;").replace("![", "&#33;[")
@@ -81,9 +87,10 @@ class _Literal:
 
     __slots__ = ("flat", "items", "opening", "closing")
 
+    items: Sequence[tuple[str, _Literal]]
+
     def __init__(self, value: Any) -> None:
-        self.items: list[tuple[str, _Literal]] = []
-        self.opening = self.closing = ""
+        self.items = ()
         if isinstance(value, str):
             self.flat = string(value)
             return
@@ -96,7 +103,7 @@ class _Literal:
             return
         self.items = [(prefix, _Literal(item)) for prefix, item in items]
         self.opening, self.closing = _brackets(value)
-        body = ", ".join(prefix + item.flat for prefix, item in self.items)
+        body = ", ".join([prefix + item.flat for prefix, item in self.items])
         comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
         self.flat = self.opening + body + comma + self.closing
 
@@ -111,6 +118,7 @@ def _lay_out(literal: _Literal, indent: int, used: int) -> str:
     return f"{literal.opening}\n{''.join(lines)}{' ' * indent}{literal.closing}"
 
 
+@lru_cache(maxsize=4096)
 def string(value: str) -> str:
     """A text as a Python literal. Signs that do not print, or turn the line around, are escapes;
     so is what a formatter may count as two columns, and what only newer Pythons know."""
@@ -134,18 +142,18 @@ def _escape(char: str, quote: str) -> str:
 
 
 def _brackets(value: Any) -> tuple[str, str]:
-    for kind, brackets in ((Mapping, "{}"), (list, "[]"), (tuple, "()")):
+    for kind, opening, closing in ((tuple, "(", ")"), (list, "[", "]"), (Mapping, "{", "}")):
         if isinstance(value, kind):
-            return brackets[0], brackets[1]
+            return opening, closing
     return f"{type(value).__name__}(", ")"
 
 
 def _items(value: Any) -> list[tuple[str, Any]]:
     """What stands between a literal's brackets: (prefix, value) pairs. Empty for an atom."""
-    if isinstance(value, Mapping):
-        return [(f"{string(key)}: ", item) for key, item in value.items()]
     if isinstance(value, tuple | list):
         return [("", item) for item in value]
+    if isinstance(value, Mapping):
+        return [(f"{string(key)}: ", item) for key, item in value.items()]
     if isinstance(value, IntSet):
         items: list[tuple[str, Any]] = [("", value.values)] if value.values else []
         if value.multiples:

@@ -118,7 +118,7 @@ def write(root: Path, files: Files, differences: Differences) -> None:
     texts = {root / path: files[path] for path in (*differences.missing, *differences.changed)}
     gone = [root / path for path in differences.orphaned]
     if texts or gone:
-        from .held import HeldSignals
+        from .signals import HeldSignals
 
         with HeldSignals() as signals:
             change(texts, gone, signals.check)

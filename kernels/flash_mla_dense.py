@@ -32,8 +32,6 @@ from .rows import Call, capability_of, find_row
 from .views import CacheViews, plain_view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from attnmatrix.kv_format import KVFormat
 
 _DTYPES = {
@@ -51,15 +49,15 @@ class _Plan(NamedTuple):
     dtype: torch.dtype
     out_dtype: torch.dtype
     q_shape: torch.Size
-    q_stride: tuple[int, ...]
     out_view: tuple[int, ...]
     causal: bool
     scale: float
     page_size: int
     debug: bool
-    is_capturing: Callable[[], bool]
     cache: CacheViews
     one: Tensor | None
+    hot: tuple[Any, ...]
+    """What every run reads, together."""
 
 
 class DenseDecode:
@@ -124,7 +122,10 @@ class DenseDecode:
         find_row(kernel, call, untested=untested)
         operator = self.library.operator("dense_decode_fp8" if fp8 else "dense_decode")
         scale = head_size**-0.5 if softmax_scale is None else softmax_scale
+        scale = require_finite("softmax_scale", scale)
+        q_shape = torch.Size((batch, q_len, query_heads, head_size))
         make = plain_view(kv_format, page_size, "kv_cache", device)
+        views = CacheViews(lambda cache: make(cache).unsqueeze(2))
         self._plan = _Plan(
             device,
             operator.call,
@@ -132,16 +133,23 @@ class DenseDecode:
             self.library.operator("dense_fp8_schedule").call if fp8 else None,
             _DTYPES[stored],
             torch.bfloat16 if fp8 else _DTYPES[stored],
-            torch.Size((batch, q_len, query_heads, head_size)),
-            (q_len * query_heads * head_size, query_heads * head_size, head_size, 1),
+            q_shape,
             (batch, 1, q_len * query_heads, VALUE_SIZE),
             causal,
-            require_finite("softmax_scale", scale),
+            scale,
             page_size,
             debug_wanted(debug),
-            capture_check(device),
-            CacheViews(lambda cache: make(cache).unsqueeze(2)),
+            views,
             torch.ones(1, device=device) if fp8 else None,
+            (
+                q_shape,
+                operator.call,
+                scale,
+                causal,
+                views.found,
+                capture_check(device),
+                operator.last == "out" and q_len == 1,
+            ),
         )
         self.refresh()
 
@@ -173,16 +181,19 @@ class DenseDecode:
         plan = self._plan
         if plan is None:
             raise unplanned()
+        # As in SparseDecode.run, host time counts here.
+        q_shape, call, scale, causal, views, capturing, direct = plan.hot
         try:
-            if q.shape != plan.q_shape:
-                raise wrong_shape("q", q, plan.q_shape)
-            if (q.stride() != plan.q_stride or q.data_ptr() & 15) and not is_aligned(q):
+            if q.shape != q_shape:
+                raise wrong_shape("q", q, q_shape)
+            if (not q.is_contiguous() or q.data_ptr() & 15) and not is_aligned(q):
                 raise misaligned(q)
-            capturing = plan.is_capturing()
-            if capturing is not self._captured:
+            if capturing() is not self._captured:
                 self.refresh()
-                self._captured = capturing
-            cache = plan.cache(kv_cache)
+                self._captured = capturing()
+            cache = views.get(id(kv_cache))
+            if cache is None:
+                cache = plan.cache(kv_cache)
             if plan.debug:
                 least = 0 if plan.make_schedule is None else 1
                 require_tables(block_table, cache_seqlens, cache.shape[0], plan.page_size, least)
@@ -192,28 +203,41 @@ class DenseDecode:
                 )
             if q_scale is not None or tensor_scale is not None:
                 raise KernelError("tensor_scale", "given", "None: the format has no scale")
-            last: tuple[Tensor | None, ...] = ()
-            if plan.last == "out":  # the kernel's own view of [batch, q_len, heads, 512]
-                last = (None if out is None else out.view(plan.out_view),)
             meta, splits = self._schedule
-            written, lse, meta, splits = plan.call(
-                q,
-                cache,
-                VALUE_SIZE,
-                cache_seqlens,
-                block_table,
-                plan.scale,
-                plan.causal,
-                meta,
-                splits,
-                *last,
-            )
+            if plan.last == "out":
+                # The kernel's own view of [batch, q_len, heads, 512]: the same where q_len is 1.
+                rows = out if direct or out is None else out.view(plan.out_view)
+                written, lse, new_meta, new_splits = call(
+                    q,
+                    cache,
+                    VALUE_SIZE,
+                    cache_seqlens,
+                    block_table,
+                    scale,
+                    causal,
+                    meta,
+                    splits,
+                    rows,
+                )
+            else:
+                written, lse, new_meta, new_splits = call(
+                    q,
+                    cache,
+                    VALUE_SIZE,
+                    cache_seqlens,
+                    block_table,
+                    scale,
+                    causal,
+                    meta,
+                    splits,
+                )
         except KernelError:
             raise
         except Exception:
             self._check(plan, q, block_table, cache_seqlens, out)
             raise
-        self._schedule = (meta, splits)
+        if meta is None:
+            self._schedule = (new_meta, new_splits)
         if out is None:
             return written, lse
         return (out if plan.last == "out" else out.copy_(written)), lse
@@ -232,7 +256,7 @@ class DenseDecode:
         """The FP8 kernel, whose schedule an operator of its own makes. It has no `out`: a copy."""
         if self._schedule[0] is None:
             rows = plan.out_view[2]
-            self._schedule = tuple(plan.make_schedule(cache_seqlens, rows, 1))  # type: ignore[assignment]
+            self._schedule = tuple(plan.make_schedule(cache_seqlens, rows, 1))
         written, lse = plan.call(
             q,
             cache,

@@ -204,7 +204,7 @@ class BatchMLA:
         kv_cache: Tensor,
         *,
         indices: Tensor | None = None,
-        tensor_scale: float | None = None,
+        tensor_scale: float | Tensor | None = None,
         out: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Attention of q [batch, q_len, query_heads, head_size] over a cache of plain rows.
@@ -213,28 +213,31 @@ class BatchMLA:
         are copied to `table` by one small kernel. tensor_scale: of an e4m3 cache, a number; None
         is 1. Returns out, and lse float32 [batch, query_heads, q_len] (None if planned without), a
         view whose memory is [batch, q_len, query_heads]: natural. A row without keys has out 0 and,
-        unlike FlashMLA's, lse -inf. q and out may also be [tokens, query_heads, size].
+        unlike FlashMLA's, lse -inf. With q and out of [tokens, query_heads, size], as FlashInfer
+        has them, lse is [tokens, query_heads], and the host makes no views.
         """
         plan = self._plan
         if plan is None:
             raise unplanned()
-        try:
-            query = q.view(plan.q_rows)
-            rows = None if out is None else out.view(plan.out_rows)
-        except (RuntimeError, AttributeError):
-            self._check(plan, q, out)
-            raise
+        query, rows = q, out
+        flat = q.dim() == 3
+        if not flat:
+            try:
+                query = q.view(plan.q_rows)
+                rows = None if out is None else out.view(plan.out_rows)
+            except (RuntimeError, AttributeError):
+                self._check(plan, q, out)
+                raise
         cache = plan.cache(kv_cache)
         if indices is not None:
             self._set_indices(plan, indices)
         if plan.debug:
             self._debug(plan, cache)
-        scales = {}
+        scale: float | Tensor | None = None
         if plan.fp8:
             scale = 1.0 if tensor_scale is None else tensor_scale
             if isinstance(scale, Tensor):
                 raise KernelError("tensor_scale", "a tensor", "a number: reading one would wait")
-            scales = {"ckv_scale": scale, "kpe_scale": scale}
         elif tensor_scale is not None:
             raise KernelError("tensor_scale", tensor_scale, "None: the format has no scale")
         try:
@@ -244,17 +247,18 @@ class BatchMLA:
                 out=rows,
                 return_lse=plan.lse,
                 return_lse_base_on_e=plan.lse,
-                **scales,
+                ckv_scale=scale,
+                kpe_scale=scale,
             )
         except Exception:
             self._check(plan, q, out)
             raise
         written, lse = found if plan.lse else (found, None)
+        if flat:
+            return written, lse
         if lse is not None:
             lse = lse.view(plan.lse_shape).mT
-        if out is not None:
-            return out, lse
-        return (written if q.dim() == 3 else written.view(*plan.lse_shape, -1)), lse
+        return (written.view(*plan.lse_shape, -1) if out is None else out), lse
 
     def _set_indices(self, plan: _Plan, indices: Tensor) -> None:
         if plan.topk is None:
@@ -310,7 +314,11 @@ class BatchMLA:
         if not fits or self._wrapper_key != (False, device, key):
             spare = table.pages.new_zeros(max(1, 2 * table.pages.shape[0]))
             self._buffers = _Table(
-                *(t.clone() for t in table[:2]), spare, table.lengths.clone(), None
+                table.q_starts.clone(),
+                table.page_starts.clone(),
+                spare,
+                table.lengths.clone(),
+                None,
             )
             self._wrapper_key = None
         self._prepare(self._buffers, device, *key)

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from attnmatrix.kv_format import KVFormat, Part
 
-TOKENS = 8
 WARPS = 4
-"""Tokens and warps of a program."""
+GROUPED_TOKENS, PLAIN_TOKENS = 8, 4
+"""Warps of a program, and its tokens where values are scaled in groups and where they are not: the
+fastest of those tried on an H200."""
 
 _STORED = {"bfloat16": "tl.bfloat16", "float16": "tl.float16", "float32": "tl.float32"}
 _KERNELS = ("float8_e4m3fn", *_STORED)
@@ -95,7 +96,9 @@ def write(
         factor = slot_mapping  # a pointer that nothing reads
     elif not isinstance(factor, torch.Tensor):
         factor = _number(1.0 if factor is None else factor, kv.device)
-    kernel(fmt)[(-(-tokens // TOKENS),)](
+    grouped = any(part.scaled_by not in (None, PER_TENSOR) for part in fmt.values)
+    each = GROUPED_TOKENS if grouped else PLAIN_TOKENS
+    kernel(fmt)[(-(-tokens // each),)](
         kv,
         slot_mapping,
         cache_,
@@ -105,7 +108,7 @@ def write(
         kv.stride(0),
         cache_.stride(0),
         PAGE=page_size,
-        TOKENS=TOKENS,
+        TOKENS=each,
         num_warps=WARPS,
     )
 
@@ -146,7 +149,9 @@ def source(fmt: KVFormat) -> str:
             places[part.name] = (base, offset)
             offset += part.bytes
     by_name = {part.name: part for part in fmt.parts}
-    first, loads, rest = 0, [], []
+    first = 0
+    loads: list[str] = []
+    rest: list[str] = []
     for number, part in enumerate(fmt.values):
         x = f"x{number}"
         if part.scaled_by in (None, PER_TENSOR):
@@ -209,7 +214,7 @@ def _plain(part: Part, x: str, base: str, offset: int) -> Iterator[str]:
         yield "    x = x.to(tl.float32)"
         yield "    near = x * inverse"
         yield "    nearer = tl.fma(tl.fma(-near, divisor, x), inverse, near)"
-        yield "    x = tl.where(tl.abs(near) < 1e30, nearer, near)"
+        yield "    x = tl.where((near != 0.0) & (tl.abs(near) < 1e30), nearer, near)"
     if part.dtype == "float8_e4m3fn":
         largest = LARGEST[part.dtype]
         yield "    x = x.to(tl.float32)"

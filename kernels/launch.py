@@ -24,7 +24,7 @@ def unplanned() -> KernelError:
 def resolve_device(device: torch.device | str) -> torch.device:
     """A device as tensors name theirs: 'cuda' becomes the current one."""
     found = torch.device(device)
-    if found.type == "cuda" and found.index is None and torch.cuda.is_available():
+    if str(found) == "cuda" and torch.cuda.is_available():
         return torch.device("cuda", torch.cuda.current_device())
     return found
 

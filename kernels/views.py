@@ -1,7 +1,8 @@
 """Views of KV caches in the shape that a kernel takes, checked and made once a cache.
 
 A layer hands its kernel the same cache at every step, so a view made at the first is found again at
-the next in a fraction of a microsecond.
+the next in a fraction of a microsecond. (A cache whose memory is exchanged behind its back, through
+`set_` or `.data`, is not noticed: hand over a new tensor.)
 """
 
 from __future__ import annotations
@@ -24,28 +25,33 @@ if TYPE_CHECKING:
 
 
 class CacheViews:
-    """Remembers `make(cache)` for each cache, as long as the cache lives and keeps its memory."""
+    """Remembers `make(cache)` for each cache, as long as the cache lives.
+
+    `found` is open to callers in a hurry: `found.get(id(cache))` is the view, or None at first
+    sight. An entry goes when its cache does, so an id is never taken for another tensor's.
+    """
 
     def __init__(self, make: Callable[[Tensor], Tensor]) -> None:
         self._make = make
-        self._found: dict[int, tuple[weakref.ref[Tensor], int, Tensor]] = {}
+        self._references: dict[int, weakref.ref[Tensor]] = {}
+        self.found: dict[int, Tensor] = {}
 
     def __call__(self, cache: Tensor) -> Tensor:
         """The view of this cache. Raises what `make` raises."""
-        found = self._found.get(id(cache))
-        if found is not None and found[0]() is cache and found[1] == cache.data_ptr():
-            return found[2]
-        return self._add(cache)
+        view = self.found.get(id(cache))
+        return self._add(cache) if view is None else view
 
     def _add(self, cache: Tensor) -> Tensor:
         # .data, since a view would keep its base, and so the weak reference's target, alive.
         view = self._make(cache.data if isinstance(cache, Tensor) else cache)
-        key, entries = id(cache), self._found
+        key, found, references = id(cache), self.found, self._references
 
         def forget(_: object) -> None:
-            entries.pop(key, None)
+            found.pop(key, None)
+            references.pop(key, None)
 
-        entries[key] = (weakref.ref(cache, forget), cache.data_ptr(), view)
+        references[key] = weakref.ref(cache, forget)
+        found[key] = view
         return view
 
 

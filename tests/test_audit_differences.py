@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from attnmatrix.audit.differences import LESS, MORE, NEEDLESS, SPELLING, Difference, compare
+from attnmatrix.audit.capabilities import CAPABILITY_TEXTS as GPUS
+from attnmatrix.audit.difference import LESS, MORE, NEEDLESS, SPELLING, Difference
+from attnmatrix.audit.differences import compare
 from attnmatrix.audit.history import changes
-from attnmatrix.audit.questions import CAPABILITIES
 from attnmatrix.audit.reading import FIELDS, Reading
 from attnmatrix.audit.report import annotation
 from attnmatrix.cli import main
 from tests.audit.engine import files_of, write_wheel
 
-GPUS = ["{}.{}".format(*capability) for capability in CAPABILITIES]
 DSV4: dict[str, Any] = {
     "dtypes": ["bfloat16"],
     "kv_cache_dtypes": ["auto", "fp8_ds_mla", "fp8"],
@@ -55,7 +55,8 @@ def test_a_release_that_says_the_same() -> None:
         ("dtypes", ["bfloat16", "float16"], MORE, "float16"),
         ("head_sizes", [512, 576], MORE, "576"),
         ("head_sizes", [], MORE, "any size"),
-        ("block_sizes", [64], LESS, "claims more than the matrix: 64"),
+        ("block_sizes", [64], MORE, "claims more than the matrix: 64"),
+        ("block_sizes", [1024], LESS, "claims less than the matrix: 256"),
         ("compute_capabilities", ["9.0"], LESS, "10.0, 10.3"),
         ("compute_capabilities", [*DSV4["compute_capabilities"], "8.0"], MORE, "8.0"),
         ("sink", False, LESS, "says False, the matrix True"),
@@ -216,4 +217,23 @@ def test_the_command_prints_history(wheels: list[str], capsys: pytest.CaptureFix
     assert change["lost"] == ["bfloat16"]
     assert main(["audit", "vllm", wheels[0], wheels[0]]) == 0
     assert main(["audit", "vllm", *wheels, "--format", "github"]) == 1
-    assert "::notice" in capsys.readouterr().out.replace("::notice file", "::notice file")
+    assert "::notice file=vllm/one.py,line=4,title=ONE changed" in capsys.readouterr().out
+
+
+SM120 = {**DSV4, "kv_cache_dtypes": ["auto", "fp8"], "head_sizes": [576], "sink": False}
+
+
+def test_the_libraries_that_a_release_requires_count() -> None:
+    row = {**SM120, "compute_capabilities": ["12.0", "12.1"], "block_sizes": ["%64"]}
+    name = "FLASHINFER_MLA_SPARSE_SM120"
+    for version, fields in (("0.6.0", {"compute_capabilities"}), ("0.7.4", {"head_sizes"})):
+        pins = {"flashinfer-python": version, "numpy": "2.0"}
+        found = reading(row, name, pins=pins, further_capabilities={name: []})
+        differing = [d for d in compare(found) if d.backend == name and d.counts]
+        assert {d.field for d in differing} == fields
+
+
+def test_a_backend_of_another_platform_is_compared_without_gpus() -> None:
+    found = reading({**DSV4, "compute_capabilities": None}, platforms={})
+    found.platforms["FLASHMLA_SPARSE_DSV4"] = "rocm"
+    assert [d for d in compare(found) if d.backend == "FLASHMLA_SPARSE_DSV4"] == []

@@ -71,7 +71,7 @@ def test_a_draft_is_valid(draft: str) -> None:
     assert separator
     matrix = check(parse_source(f"{head}{separator}{draft}{rest}", "drafted.yaml"))
     plain = matrix.document.backends["PLAIN"]
-    assert plain.sources == ["vllm==1.2.3 vllm/one.py:7"]
+    assert plain.sources == ["vllm==1.2.3 vllm/one.py:6"]
     assert [[p.text for p in v.compute_capability] for v in plain.variants] == [["9.0"], ["10.x"]]
     assert {v.kernels.decode for v in plain.variants} == {"none"}
     assert [v.features for v in plain.variants] == [None, []]

@@ -118,3 +118,28 @@ def test_the_command_answers_2(
     assert "holds no folder vllm/" in captured.err
     assert ("::error" in captured.out) == ("github" in form)
     assert main(["import", "vllm", str(tmp_path)]) == 2
+
+
+def test_it_needs_the_standard_library_alone(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    root = Path(__file__).parent.parent
+    code = (
+        f"import sys; sys.path.insert(0, {str(root)!r}); from attnmatrix.cli import main; "
+        f"sys.exit(main(['audit', 'vllm', {engine(tmp_path, 'Backend = 1')!r}]))"
+    )
+    command = [sys.executable, "-I", "-S", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stderr) == (1, "")  # it lacks the backends of the matrix
+
+
+def test_the_command_loads_nothing_of_it_unless_asked() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, attnmatrix.cli as c; c._parser(); assert 'attnmatrix.audit' not in sys.modules"
+    )
+    root = Path(__file__).parent.parent
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)  # noqa: S603

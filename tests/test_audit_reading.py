@@ -17,7 +17,9 @@ import torch
 """
 
 
-def read(tmp_path: Path, body: str, files: dict[str, str] | None = None, name: str = "ONE") -> Reading:
+def read(
+    tmp_path: Path, body: str, files: dict[str, str] | None = None, name: str = "ONE"
+) -> Reading:
     """Reads an engine whose only backend is `Backend` in a module with this body."""
     from textwrap import dedent
 
@@ -58,7 +60,7 @@ LISTS = {
 def test_lists_are_read_however_they_are_built(
     tmp_path: Path, text: str, expected: list[str]
 ) -> None:
-    body = f"from vllm.helpers import without_aliases\nFP8 = ('fp8', 'fp8_e4m3')\n"
+    body = "from vllm.helpers import without_aliases\nFP8 = ('fp8', 'fp8_e4m3')\n"
     body += f"class Backend(AttentionBackend):\n    NAME = 'ONE'\n    {text}\n"
     helpers = {
         "vllm/helpers.py": "import numba\n\n"
@@ -85,7 +87,7 @@ def test_inheritance_across_files_aliases_and_relative_imports(tmp_path: Path) -
         "vllm/deep/common.py": "from vllm.v1.attention.backend import AttentionBackend as Root\n\n"
         "class Common(Root):\n    @classmethod\n    def is_mla(cls):\n        return True\n\n"
         "    @classmethod\n    def get_supported_head_sizes(cls):\n        return [576, 512]\n",
-        "vllm/deep/mine.py": "from . import Common as Base\n\n"
+        "vllm/deep/mine.py": "from .common import *\n\nBase = Common\n\n"
         "class Middle(Base):\n    supported_dtypes = Base.supported_dtypes[1:]\n",
     }
     body = """
@@ -134,7 +136,13 @@ def test_a_module_that_branches_on_the_platform_is_run_for_each_gpu(tmp_path: Pa
                 return SINK
         """
     sink = cell(tmp_path, "sink", body)
-    assert [gpu for gpu, answer in sink.items() if answer] == ["10.0", "10.3", "11.0", "12.0", "12.1"]
+    assert [gpu for gpu, answer in sink.items() if answer] == [
+        "10.0",
+        "10.3",
+        "11.0",
+        "12.0",
+        "12.1",
+    ]
 
 
 def test_a_factory_makes_the_class(tmp_path: Path) -> None:
@@ -224,6 +232,11 @@ UNKNOWN = {
         "def sink():\n    try:\n        return bool(torch.x)\n    except Exception:\n"
         "        return False\nclass Backend(AttentionBackend):\n    supports_sink = sink",
         "torch.x",
+    ),
+    "a doubt that a bare except swallows": (
+        "def sink():\n    try:\n        return bool(torch.x)\n    except:\n"
+        "        return False\nclass Backend(AttentionBackend):\n    supports_sink = sink",
+        "does not let on",
     ),
     "a file of the machine": (
         "def sink():\n    with open('/proc/cpuinfo') as f:\n        return 'amx' in f.read()\n"
@@ -368,3 +381,34 @@ def test_places_versions_and_placeholders(tmp_path: Path) -> None:
         assert reading.placeholders == ["TAG", "NOTHING"]
         assert set(reading.declared["GONE"].values()) == {None}
         assert "No module named 'vllm.gone'" in reading.unknown["GONE", "sink"]
+
+
+def test_whether_a_module_is_compiled_is_known_from_files_or_records(tmp_path: Path) -> None:
+    body = """
+        class Backend(AttentionBackend):
+            @classmethod
+            def supports_sink(cls):
+                try:
+                    from . import _kernels_C
+                except ImportError:
+                    return False
+                return True
+
+            @classmethod
+            def is_sparse(cls):
+                try:
+                    import vllm._other_C
+                except ImportError:
+                    return True
+                return False
+        """
+    from textwrap import dedent
+
+    files = files_of({"ONE": "one.Backend"}, {"vllm/one.py": IMPORTS + dedent(body)})
+    wheel = write_wheel(tmp_path / "vllm-1.2.3-py3-none-any.whl", files)
+    record = {"vllm-1.2.3.dist-info/RECORD": "vllm/_kernels_C.abi3.so,sha256=x,4\n"}
+    unpacked = write_tree(tmp_path / "unpacked", {**files, **record})
+    checkout = write_tree(tmp_path / "checkout", files)
+    for release, expected in ((wheel, True), (unpacked, True), (checkout, None)):
+        row = read_release("vllm", str(release)).declared["ONE"]
+        assert (row["sink"], row["sparse"]) == (expected, expected)

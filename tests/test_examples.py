@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attnmatrix.codegen.load import check, load
 from attnmatrix.codegen.problems import CODES, InvalidSource
 from attnmatrix.codegen.render import render
 from attnmatrix.codegen.source import parse_source
-from tests.sources import BAD, EXAMPLES, GOOD, REAL, bad_text, expected
+from tests.sources import BAD, BASE, EXAMPLES, GOOD, REAL, bad_text, dump, expected
 
 GOOD_FILES = [EXAMPLES / "base.yaml", *GOOD]
 
@@ -73,3 +80,59 @@ def test_findings_of_one_file_come_in_its_order():
     assert [line for line in shown.splitlines() if line.startswith("bad.yaml:")] == [
         f"{p.place}: error[{p.code}]: {p.message}" for p in error.problems
     ]
+
+
+# Whatever stands anywhere is taken or refused, and never a crash.
+
+ODD: list[Any] = [
+    *(
+        "",
+        "any",
+        "none",
+        "unknown",
+        "0.0",
+        "45.0",
+        "9.0",
+        "٩.٠",
+        "é:ü",
+        "os:system",
+        "a.b",
+        "{{x}}",
+    ),
+    *("-->", "x\ny", "a" * 300, 0, -1, 1, 10**17, 10**18, True, [], {}, [[]], [{}], ["x", "x"]),
+    *([True], [1, "a"], ["any"], {"x": "y"}, {"": 1}, {"min": 1}, {"pad_to": [1]}),
+]
+
+
+def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if path:
+        yield path
+    if isinstance(data, dict | list):
+        for key, item in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from places(item, (*path, key))
+
+
+FORMS = [
+    yaml.safe_load(BASE),
+    yaml.safe_load((EXAMPLES / "good" / "every_form.yaml").read_text("utf-8")),
+]
+PLACES = [(form, path) for form in FORMS for path in places(form)]
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(PLACES), st.sampled_from(ODD), st.booleans())
+def test_odd_values_and_keys_are_taken_or_refused(place, odd, as_key):
+    form, path = place
+    data = holder = deepcopy(form)
+    for step in path[:-1]:
+        holder = holder[step]
+    if as_key and isinstance(holder, dict):
+        holder[str(odd)] = holder.pop(path[-1])
+    else:
+        holder[path[-1]] = odd
+    try:
+        matrix = check(parse_source(dump(data), strict=False))
+    except InvalidSource as error:
+        assert error.problems
+    else:
+        assert render(matrix)

@@ -111,7 +111,7 @@ def test_views_of_a_cache_are_made_once_and_let_it_die() -> None:
     decode.run(q, cache, **arguments)
     assert recorded(decode).args[1] is first
     recorded(decode).calls.clear()
-    views = decode._plan.cache._found
+    views = decode._plan.cache.found
     assert len(views) == 1
     del cache, first
     gc.collect()

@@ -8,19 +8,28 @@ import os
 import random
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from keyword import iskeyword
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from attnmatrix.cli import main
-from attnmatrix.codegen.render import MARK
-from tests.sources import BASE, EXAMPLES
+from attnmatrix.codegen.header import Header
+from attnmatrix.codegen.render import class_name
+from tests.sources import BASE, EXAMPLES, REAL
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("generated", "docs/reference")
+MARK = Header().mark
+LEFT_OVER = ".attnmatrix-0123456789abcdef-7"
+"""What the generator calls a file for a while; then `.new` or `.old`."""
 
 BETA = """\
   {name}:
@@ -69,8 +78,12 @@ class Project:
         self.source = root / "capabilities.yaml"
         self.source.write_text(BASE, encoding="utf-8")
 
+    @property
+    def command(self) -> list[str]:
+        return ["gen", "--source", str(self.source)]
+
     def gen(self, *options: str) -> int:
-        return main(["gen", "--source", str(self.source), *options])
+        return main([*self.command, *options])
 
     def edit(self, old: str, new: str) -> None:
         text = self.source.read_text(encoding="utf-8")
@@ -122,6 +135,12 @@ def test_every_file_says_where_it_comes_from(project):
         head = content.decode()[:400]
         assert MARK in head, name
         assert "make gen" in head, name
+        if name.endswith(".py"):
+            first, second, *_ = head.splitlines()
+            assert first == (
+                "# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT."
+            ), name
+            assert second == "# Regenerate with make gen, or attnmatrix gen.", name
 
 
 def test_files_are_utf8_with_plain_newlines(project):
@@ -150,6 +169,7 @@ def test_only_what_changed_is_written(project):
         "generated/backends/alpha.py",
         "generated/data/backends/ALPHA.json",
         "docs/reference/backends/ALPHA.md",
+        "docs/reference/index.md",
     }
 
 
@@ -168,15 +188,31 @@ def test_files_of_a_removed_backend_go(project, told):
 
 def test_folders_that_are_empty_go_too(project):
     folder = project.root / "docs/reference/old/deeper"
-    folder.mkdir(parents=True)
+    (folder / "__pycache__").mkdir(parents=True)
+    (folder / "__pycache__/page.cpython-311.pyc").write_bytes(b"\0")
     (folder / "page.md").write_text(f"<!-- {MARK} -->\n", encoding="utf-8")
     assert project.gen() == 0
     assert not (project.root / "docs/reference/old").exists()
 
 
-def test_what_a_killed_run_left_is_removed(project):
+def test_a_folder_that_holds_more_than_bytecode_stays(project):
+    cache = project.root / "generated/old/__pycache__"
+    cache.mkdir(parents=True)
+    (cache / "kernel.nbi").write_bytes(b"mine")
+    (project.root / "generated/old/page.py").write_text(f"# {MARK}\n", encoding="utf-8")
+    project.edit("Plain and packed MLA through FastLib", "Both caches through FastLib")
+    assert project.gen() == 0
+    assert [path.name for path in (project.root / "generated/old").rglob("*")] == [
+        "__pycache__",
+        "kernel.nbi",
+    ]
+    assert project.gen("--check") == 0
+
+
+@pytest.mark.parametrize("end", ["new", "old"])
+def test_what_a_killed_run_left_is_removed(project, end):
     before = contents(project.root)
-    (project.root / "generated/backends/.alpha.py.new").write_text("half", encoding="utf-8")
+    (project.root / f"generated/backends/{LEFT_OVER}.{end}").write_text("half", encoding="utf-8")
     assert project.gen("--check") == 1
     assert project.gen() == 0
     assert contents(project.root) == before
@@ -281,7 +317,16 @@ def test_bytecode_is_no_orphan(project):
 
 
 @pytest.mark.parametrize(
-    "name", ["generated/backends/mine.py", "docs/reference/notes.md", "generated/data/x.bin"]
+    "name",
+    [
+        "generated/backends/mine.py",
+        "docs/reference/notes.md",
+        "generated/data/x.bin",
+        "generated/backends/.alpha.py.old",
+        "generated/backends/.mine.new",
+        f"generated/backends/{LEFT_OVER}",
+        f"generated/backends/{LEFT_OVER}.old.py",
+    ],
 )
 def test_files_that_were_not_generated_are_kept(project, told, name):
     (project.root / name).write_bytes(b"mine\xff")
@@ -306,14 +351,84 @@ def test_errors_leave_every_file_as_it_was(project, told):
     assert "nothing written" in shown
 
 
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def socket(path: Path) -> None:
+    import socket
+
+    before = Path.cwd()
+    os.chdir(path.parent)  # an address has room for 107 bytes
+    try:
+        socket.socket(socket.AF_UNIX).bind(path.name)
+    finally:
+        os.chdir(before)
+
+
+def link_to_nothing(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+def link_to_a_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="makes what POSIX has")
+@pytest.mark.parametrize("make", [pipe, socket, link_to_nothing, link_to_a_device, folder])
+@pytest.mark.parametrize("name", ["generated/gpus.py", "generated/mine.py"])
+def test_what_is_no_file_is_kept_and_never_opened(project, told, name, make):
+    project.edit("Plain and packed MLA through FastLib", "Both caches through FastLib")
+    path = project.root / name
+    path.unlink(missing_ok=True)
+    make(path)
+    if make is folder and name == "generated/mine.py":  # an empty one is nothing
+        assert project.gen() == 0
+        return
+    if make is link_to_nothing and name == "generated/gpus.py":  # replaced by the file
+        assert project.gen() == 0
+        assert not path.is_symlink()
+        return
+    before, kind = snapshot(project.root), path.lstat().st_mode
+    for options in ([], ["--check"]):
+        done = run([sys.executable, "-m", "attnmatrix", *project.command, *options], timeout=20)
+        assert done.returncode == 2
+        assert str(path) in done.stderr
+        assert "Traceback" not in done.stderr
+    assert (snapshot(project.root), path.lstat().st_mode) == (before, kind)
+
+
+def test_a_link_to_a_file_is_replaced_and_its_file_is_kept(project, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "gpus.py"
+    path = project.root / "generated/gpus.py"
+    elsewhere.write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to(elsewhere)
+    kept = elsewhere.read_bytes()
+    assert project.gen("--check") == 0
+    project.edit("  H200:", "  H201:")
+    assert project.gen() == 0
+    assert elsewhere.read_bytes() == kept
+    assert not path.is_symlink()
+
+
 @pytest.mark.parametrize("number", [1, 2, 5])
-@pytest.mark.parametrize("failing", ["open", "replace"])
+@pytest.mark.parametrize("failing", ["open", "replace", "rename"])
 def test_a_failing_disk_leaves_every_file_as_it_was(project, told, monkeypatch, failing, number):
+    for name in "FGHIJ":
+        project.add(name)
+    assert project.gen() == 0
+    for name in "FGHIJ":
+        project.edit(backend(name), "")
     project.add("BETA")
     project.edit("Plain and packed MLA through FastLib", "Both caches through FastLib")
     before = snapshot(project.root)
     calls = 0
-    real_open, real_replace = Path.open, os.replace
+    real_open, real_replace, real_rename = Path.open, os.replace, Path.rename
 
     def fail() -> None:
         nonlocal calls
@@ -322,7 +437,7 @@ def test_a_failing_disk_leaves_every_file_as_it_was(project, told, monkeypatch, 
             raise OSError(errno.ENOSPC, "No space left on device")
 
     def failing_open(self, mode="r", *args, **kwargs):
-        if "w" in mode:
+        if mode != "r" and mode != "rb":
             fail()
         return real_open(self, mode, *args, **kwargs)
 
@@ -330,9 +445,15 @@ def test_a_failing_disk_leaves_every_file_as_it_was(project, told, monkeypatch, 
         fail()
         return real_replace(*args, **kwargs)
 
+    def failing_rename(*args, **kwargs):
+        fail()
+        return real_rename(*args, **kwargs)
+
     with monkeypatch.context() as patch:
         if failing == "open":
             patch.setattr(Path, "open", failing_open)
+        elif failing == "rename":
+            patch.setattr(Path, "rename", failing_rename)
         else:
             patch.setattr(os, "replace", failing_replace)
         assert project.gen() == 2
@@ -400,6 +521,165 @@ def test_a_folder_in_the_place_of_a_file(project, told):
     assert "gpus.py" in told()
 
 
+# Two runs at once, and runs that are stopped
+
+
+STOPPED = """
+import os, signal, sys
+from attnmatrix.cli import main
+from attnmatrix.codegen import transaction
+name, number = sys.argv[1], int(sys.argv[2])
+real, calls = os.replace, 0
+def replace(*paths):
+    global calls
+    calls += 1
+    if calls >= number:  # the first asks it to stop; the others come while it undoes
+        os.kill(os.getpid(), getattr(signal, name))
+    return real(*paths)
+transaction.os.replace = replace
+sys.exit(main(sys.argv[3:]))
+"""
+
+
+def stop(project: Project, name: str, number: int, **options) -> subprocess.CompletedProcess[str]:
+    """Runs gen, which gets a signal on putting the file of a number, and on each after it."""
+    return run([sys.executable, "-c", STOPPED, name, str(number), *project.command], **options)
+
+
+@pytest.fixture
+def much(project) -> Project:
+    """A project in which much is to be written and removed."""
+    for name in "FGH":
+        project.add(name)
+    assert project.gen() == 0
+    project.edit(backend("F"), "")
+    project.add("BETA")
+    project.edit("Plain and packed MLA through FastLib", "Both caches through FastLib")
+    project.edit("  H200:", "  H201:")
+    return project
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals")
+@pytest.mark.parametrize("number", [1, 2, 9])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_every_file_as_it_was(much, name, number):
+    before = snapshot(much.root)
+    done = stop(much, name, number)
+    assert done.returncode == -getattr(signal, name), done.stderr
+    assert snapshot(much.root) == before
+    assert much.gen() == 0
+    assert much.gen("--check") == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals")
+def test_a_signal_that_is_ignored_stays_ignored(much):
+    done = stop(much, "SIGHUP", 1, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assert done.returncode == 0, done.stderr
+    assert much.gen("--check") == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals")
+def test_handlers_are_given_back(much):
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    before = [signal.getsignal(getattr(signal, name)) for name in names]
+    assert much.gen() == 0
+    assert [signal.getsignal(getattr(signal, name)) for name in names] == before
+
+
+def test_gen_runs_in_a_thread(much):
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(much.gen).result() == 0
+    assert much.gen("--check") == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals")
+@pytest.mark.parametrize("number", [1, 2, 9])
+def test_after_a_killed_run_the_next_one_mends_all(much, number, tmp_path_factory):
+    assert stop(much, "SIGKILL", number).returncode == -signal.SIGKILL
+    assert any(".attnmatrix-" in name for name in snapshot(much.root))
+    assert much.gen("--check") == 1
+    assert much.gen() == 0
+    assert contents(much.root) == fresh(much, tmp_path_factory)
+
+
+def fresh(project: Project, tmp_path_factory) -> dict[str, bytes]:
+    """What a run gives that finds nothing written."""
+    root = tmp_path_factory.mktemp("fresh")
+    shutil.copy(project.source, root)
+    assert main(["gen", "--source", str(root / "capabilities.yaml")]) == 0
+    return contents(root)
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_runs_at_once_leave_what_one_would(much, round_, tmp_path_factory):
+    command = [sys.executable, "-m", "attnmatrix", *much.command]
+    with ThreadPoolExecutor(4) as threads:
+        done = list(threads.map(run, [command] * 4))
+    assert [one.returncode for one in done] == [0] * 4, [one.stderr for one in done]
+    assert contents(much.root) == fresh(much, tmp_path_factory)
+    assert set(snapshot(much.root)) == {*contents(much.root), "capabilities.yaml"}
+
+
+@pytest.mark.parametrize("options", [[], ["--check"]], ids=["gen", "check"])
+def test_a_run_waits_for_another_and_says_so(project, options):
+    fcntl = pytest.importorskip("fcntl")
+    command = [sys.executable, "-u", "-m", "attnmatrix", *project.command, *options]
+    before = snapshot(project.root)
+    held = os.open(project.root, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        project.edit("Plain and packed MLA through FastLib", "Both caches through FastLib")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as waiting:
+            assert waiting.stderr is not None
+            assert waiting.stderr.readline() == (
+                f"waiting: another attnmatrix gen is at work under {project.root}\n"
+            )
+            assert waiting.poll() is None
+            now = snapshot(project.root)
+            assert {name for name in now if now[name] != before[name]} == {"capabilities.yaml"}
+            fcntl.flock(held, fcntl.LOCK_UN)
+            assert waiting.wait(60) == (1 if options else 0)
+    finally:
+        os.close(held)
+
+
+# What checking and generating write elsewhere
+
+
+def test_templates_are_compiled_where_that_is_wanted(tmp_path):
+    for name in ("attnmatrix", "codegen"):
+        ignored = shutil.ignore_patterns("__pycache__", "audit", "generated", "kernels")
+        shutil.copytree(ROOT / name, tmp_path / "tree" / name, symlinks=True, ignore=ignored)
+    (tmp_path / "capabilities.yaml").write_text(BASE, encoding="utf-8")
+    compiled = tmp_path / "tree/codegen/templates/__pycache__"
+
+    def gen(*options: str, **environment: str) -> set[str]:
+        settings = {
+            "PYTHONPATH": str(tmp_path / "tree"),
+            "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode"),
+            "PYTHONDONTWRITEBYTECODE": "",
+            **environment,
+        }
+        done = run(
+            [sys.executable, "-m", "attnmatrix", "gen", *options], cwd=tmp_path, env=settings
+        )
+        assert done.returncode == (0 if compiled.exists() or not options else 1), done.stderr
+        return {path.name for path in compiled.iterdir()} if compiled.exists() else set()
+
+    assert gen("--check") == set()
+    assert gen(PYTHONDONTWRITEBYTECODE="1") == set()
+    shutil.rmtree(tmp_path / "generated")
+    kept = gen()
+    assert len(kept) == len(list((tmp_path / "tree/codegen/templates").glob("*.j2")))
+    shutil.copy(*(compiled / name for name in sorted(kept)[:2]))  # one that is stale
+    before = snapshot(compiled)
+    assert gen("--check") == kept
+    assert snapshot(compiled) == before
+
+
 # The same bytes everywhere
 
 
@@ -412,7 +692,7 @@ def run(command: list[str], **options) -> subprocess.CompletedProcess[str]:
         text=True,
         encoding="utf-8",
         errors="replace",
-        timeout=60,
+        timeout=options.pop("timeout", 60),
         **options,
     )
 
@@ -450,9 +730,11 @@ def test_the_environment_changes_nothing(tmp_path, usual, environment):
             pytest.skip("no Turkish locale here")
     elsewhere = tmp_path / "some where"
     elsewhere.mkdir()
-    (tmp_path / "their file.yaml").write_text(many_forms(), encoding="utf-8")
+    (tmp_path / "their files").mkdir()
+    (tmp_path / "their files/capabilities.yaml").write_text(many_forms(), encoding="utf-8")
     done = run(
-        [sys.executable, "-m", "attnmatrix", "gen", "--source", "../their file.yaml", "--out", "o"],
+        [sys.executable, "-m", "attnmatrix", "gen", "--out", "o"]
+        + ["--source", "../their files/capabilities.yaml"],
         cwd=elsewhere,
         env=environment,
         umask=0o077,
@@ -546,6 +828,103 @@ def test_a_foreign_file_elsewhere(tmp_path, told):
         assert [reason.field for reason in refused.reasons] == [field]
     kv_format = module(out / "generated/kv_formats/packed.py").ENTRY
     assert kv_format.page_bytes(1) == 192  # 130 B, rounded up to a multiple of 64 B
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "theirs.yaml",
+        "their file.yaml",
+        "it's.yaml",
+        "-->.yaml",
+        '""".yaml',
+        "a\nimport os\n#.yaml",
+        "a\\u000a.yaml",
+        "{{ 7 * 7 }}.yaml",
+        "漢字\u202e.yaml",
+        b"\xff.yaml",
+    ],
+)
+def test_files_name_the_file_that_they_come_from(tmp_path, told, name):
+    if os.name != "posix" and name != "theirs.yaml":
+        pytest.skip("no file can have the name here")
+    name = os.fsdecode(name)
+    (tmp_path / name).write_text(BASE, encoding="utf-8")
+    command = ["gen", "--source", str(tmp_path / name)]
+    assert main(command) == 0
+    mark = Header(name).mark
+    assert mark.startswith("Code generated from ")
+    assert mark.endswith(".yaml by attnmatrix. DO NOT EDIT.")
+    for path, content in contents(tmp_path).items():
+        head = content.decode()[:400]
+        assert mark in head, path
+        assert "capabilities.yaml" not in head, path
+        assert "gen --source " in head, path
+        if path.endswith(".py"):
+            compile(content, path, "exec")
+        if path.endswith(".md"):
+            comment, _, rest = content.decode().partition("-->\n")
+            assert comment.count("<!--") == 1, path
+            assert "-->" not in rest, path
+    if name == "theirs.yaml":
+        assert mark == "Code generated from theirs.yaml by attnmatrix. DO NOT EDIT."
+        assert "# Regenerate with attnmatrix gen --source theirs.yaml\n" in (
+            (tmp_path / "generated/gpus.py").read_text(encoding="utf-8")
+        )
+    # They are known as generated whatever the file is called later.
+    (tmp_path / name).rename(tmp_path / "capabilities.yaml")
+    text = BASE.replace("ALPHA", "GAMMA")
+    (tmp_path / "capabilities.yaml").write_text(text, encoding="utf-8")
+    assert main(["gen", "--source", str(tmp_path / "capabilities.yaml")]) == 0
+    assert not (tmp_path / "generated/backends/alpha.py").exists()
+
+
+NAMES = [
+    *("NONE", "TRUE", "FALSE", "CLASS", "IMPORT", "TYPE", "BACKEND", "CELL", "ANY", "INT_SET"),
+    *("NONE_BACKEND", "A_N_Y", "N_O_N_E", "N_A_M_E", "NAME", "ENTRY", "MULTIPLES", "MULTIPLE_OF"),
+    *("A", "A_", "A_B", "AB", "A_B_", "A1B", "A1_B", "FOO_1", "FOO1", "FOO_BAR", "FOOBAR"),
+]
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["each", "all"])
+def test_backends_may_have_any_name(tmp_path, together):
+    for number, names in enumerate([NAMES] if together else [[name] for name in NAMES]):
+        root = tmp_path / str(number)
+        root.mkdir()
+        start, rest = BASE.replace("order: [ALPHA]", f"order: ['{names[0]}']").split("  ALPHA:")
+        alpha, end = rest.split("priorities:")
+        text = start + "".join(f"  '{name}':{alpha}" for name in names) + f"priorities:{end}"
+        (root / "capabilities.yaml").write_text(text, encoding="utf-8")
+        assert main(["gen", "--source", str(root / "capabilities.yaml")]) == 0
+        for name in names:
+            made = module(root / f"generated/backends/{name.lower()}.py")
+            assert made.ENTRY.get_name() == made.NAME == name
+            assert made.ENTRY.__name__ == class_name(name)
+            assert made.ENTRY.judge(compute_capability="9.0").status == "supported"
+
+
+@given(st.lists(st.from_regex(r"[A-Z][A-Z0-9_]{0,5}", fullmatch=True), max_size=20))
+@example(NAMES)
+@example(["BACKEND", "BACKEND_BACKEND", "NONE", "NONE_BACKEND", "NONE_BACKEND_BACKEND"])
+def test_no_two_backends_share_a_class_name(names):
+    made = {class_name(name) for name in names}
+    assert len(made) == len(set(names))
+    assert all(name.isidentifier() and not iskeyword(name) for name in made)
+
+
+def test_class_names_are_what_they_were():
+    assert class_name("FLASHMLA_SPARSE_DSV4") == "FlashmlaSparseDsv4"
+    assert class_name("NONE") == "NoneBackend"
+
+
+@pytest.mark.parametrize("source", [EXAMPLES / "good" / "every_form.yaml", REAL])
+def test_another_repository_can_lint_what_it_gets(tmp_path, source):
+    pytest.importorskip("ruff")
+    assert main(["gen", "--source", str(source), "--out", str(tmp_path)]) == 0
+    ignored = "CPY,D203,D213,RUF001"  # a copyright is theirs to add; two contradict others
+    options = ["--isolated", "--no-cache", "--select", "ALL", "--ignore", ignored]
+    done = run([sys.executable, "-m", "ruff", "check", *options, str(tmp_path)])
+    assert done.returncode == 0, done.stdout
 
 
 def module(path: Path):

@@ -108,6 +108,24 @@ def test_every_key_is_described():
     assert bare == []
 
 
+def test_nothing_may_be_null_and_no_title_is_made_from_a_name():
+    # The reader refuses null: a key that is optional is left out.
+    def check(node: Any) -> None:
+        if isinstance(node, dict):
+            assert node.get("type") != "null", node
+            assert node.get("default", ...) is not None, node
+            assert not isinstance(node.get("title"), str) or node is SCHEMA, node
+            for entry in node.values():
+                check(entry)
+        elif isinstance(node, list):
+            for entry in node:
+                check(entry)
+
+    check(SCHEMA)
+    assert SCHEMA["$defs"]["Kernels"]["properties"]["prefill"]["type"] == "string"
+    assert "title" in SCHEMA["$defs"]["Kernel"]["properties"]
+
+
 def test_every_object_is_closed_or_a_table_of_entries():
     def objects(node: Any) -> Iterator[dict[str, Any]]:
         if isinstance(node, dict):

@@ -170,7 +170,7 @@ def plain_meaning(text: str) -> tuple[str, Any]:
         return "text", value
     if type(value) is bool and text.strip() in ("true", "false"):
         return "same", value
-    if type(value) is int and str(value) == text.strip():
+    if type(value) is int and str(value) == text.strip() and abs(value) < 10**18:
         return "same", value
     return "bent", value
 
@@ -292,6 +292,16 @@ def test_carriage_returns_and_a_byte_order_mark_change_nothing(tmp_path, mark):
 )
 def test_what_is_too_deep_or_long_is_refused(text):
     assert problems(text)
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+@pytest.mark.parametrize("digits", [18, 19, 4300, 4301, 50_000])
+def test_an_integer_is_read_or_refused_by_its_digits(digits, sign):
+    text = f"a: {sign}{'9' * digits}"
+    if digits <= 18:
+        assert parse_source(text).data == {"a": int(text[3:])}
+    else:
+        assert problems(text) == [(1, 4, "invalid-value")]
 
 
 def test_anchors_cannot_blow_up():

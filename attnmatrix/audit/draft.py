@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 
-from .questions import CAPABILITIES, FURTHER_CAPABILITIES, MAX_HEAD_SIZE, expand
+from .capabilities import CAPABILITIES, FURTHER_CAPABILITIES, capability_text
+from .head_sizes import MAX_HEAD_SIZE, expand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
     from .reading import Reading
 
-_GPUS = ["{}.{}".format(*pair) for pair in sorted((*CAPABILITIES, *FURTHER_CAPABILITIES))]
+_GPUS = [capability_text(pair) for pair in sorted((*CAPABILITIES, *FURTHER_CAPABILITIES))]
 _CUT = ("kv_cache_dtypes", "block_sizes", "head_sizes", "sink")  # may depend on the GPU
 
 
 def draft(reading: Reading, known: Container[str] = ()) -> Iterator[str]:
     """Lines of YAML, to be put under `backends:` after a review."""
     source = f"{reading.engine}=={reading.version}"
-    yield f"  # Drafted by attnmatrix import from {source}; what the engine declares, not what kernels do"
+    yield f"  # Drafted from {source} by attnmatrix import: what it declares, not what kernels do"
     for name in reading.declared:
         if name not in known:
             yield ""
@@ -38,11 +39,14 @@ def _entry(reading: Reading, name: str, source: str) -> Iterator[str]:
     if cuda and row["compute_capabilities"] is None:
         missing.append("compute_capabilities")
     variants = [] if missing else list(_variants(reading, name, cuda))
-    doubts = [
-        f"{field}: {why}" for (backend, field), why in reading.unknown.items() if backend == name
-    ]
+    found: dict[str, list[str]] = {}
+    for (backend, field), why in reading.unknown.items():
+        if backend == name:
+            found.setdefault(why, []).append(field)
+    doubts = [f"{', '.join(fields)}: {why}" for why, fields in found.items()]
     if not variants:
-        yield f"  # {name}: not drafted: {'; '.join(doubts) or 'it takes none of the GPUs asked about'}"
+        why = "; ".join(doubts) or "it takes none of the GPUs asked about"
+        yield f"  # {name}: not drafted: {why}"
         return
     yield from (f"  # {name}, unknown in part: {doubt}" for doubt in doubts)
     yield from (f"  # {name} refuses {text}" for text in _refusals(reading, name))
@@ -92,9 +96,7 @@ def _title(name: str) -> str:
     return f"{name.replace('_', ' ').title()}, as the engine declares it"
 
 
-def _variants(
-    reading: Reading, name: str, cuda: bool
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _variants(reading: Reading, name: str, cuda: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     """The GPUs of one answer and that answer, for each answer that is known."""
     row = reading.declared[name]
     if not cuda:

@@ -71,7 +71,7 @@ def _shown(value: Any) -> str:
 
 
 def changes(before: Reading, after: Reading) -> list[Change]:
-    """What the later release claims otherwise than the earlier; what either leaves unknown is not."""
+    """What the later release claims otherwise than the earlier; not what either leaves unknown."""
     found: list[Change] = []
     for name in sorted({*before.declared, *after.declared}):
         if name not in before.declared or name not in after.declared:
@@ -105,7 +105,9 @@ def _fields(before: Reading, after: Reading, name: str) -> Iterator[Change]:
 
 def _same(was: Any, now: Any) -> bool:
     if isinstance(was, list) and isinstance(now, list):
-        return {repr(value) for value in was} == {repr(value) for value in now}  # order says nothing
+        return {repr(value) for value in was} == {
+            repr(value) for value in now
+        }  # order says nothing
     return bool(was == now)
 
 
@@ -116,9 +118,10 @@ def _combinations(
 
     def answers(reading: Reading) -> dict[tuple[str, tuple[Any, ...]], bool | None]:
         return {
-            (row["compute_capability"], (row["dtype"], row["kv_cache_dtype"], row["head_size"])): None
-            if row["reasons"] is None
-            else not row["reasons"]
+            (
+                row["compute_capability"],
+                (row["dtype"], row["kv_cache_dtype"], row["head_size"]),
+            ): None if row["reasons"] is None else not row["reasons"]
             for row in reading.combinations.get(name, ())
         }
 

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .questions import CAPABILITIES
+from .capabilities import CAPABILITY_TEXTS, capability_text
 from .tree import AuditError
 
 TYPE_CHECKING = False
@@ -29,8 +29,6 @@ FIELDS = (
 )
 """What is declared of a backend, in the order in which it is shown."""
 
-_CAPABILITIES = tuple("{}.{}".format(*capability) for capability in CAPABILITIES)
-
 TIME_LIMIT_S = 60.0
 """Seconds that the child process may take, unless told otherwise."""
 
@@ -42,10 +40,11 @@ ENGINES = ("vllm",)
 class Reading:
     """One release. `declared`: backend -> field -> value, None, or an object by capability.
 
-    unknown: (backend, field) -> why it is null. combinations: backend -> rows of `compute_capability`,
-    `kv_cache_dtype`, `head_size`, `reasons` (the engine's own; empty: accepted; None: unknown, with
-    `unknown`) and `model` (whether the engine would look at the model, too). places: backend ->
-    (file, line) of its class. placeholders: names of the registry that stand for no class.
+    unknown: (backend, field) -> why it is null. combinations: backend -> rows of
+    `compute_capability`, `dtype`, `kv_cache_dtype`, `head_size`, `reasons` (the engine's own; none:
+    accepted; null: unknown, with `unknown`) and `model` (it would look at the model, too).
+    places: backend -> (file, line) of its class. placeholders: names of the registry that stand for
+    no class. pins: distribution -> the one version that the release requires.
     further_capabilities: backend -> those of FURTHER_CAPABILITIES that it takes.
     """
 
@@ -57,6 +56,7 @@ class Reading:
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
     platforms: dict[str, str] = field(default_factory=dict)
     placeholders: list[str] = field(default_factory=list)
+    pins: dict[str, str] = field(default_factory=dict)
     further_capabilities: dict[str, list[str]] = field(default_factory=dict)
 
     def at(self, backend: str, name: str, capability: str) -> Any:
@@ -71,14 +71,16 @@ def read_release(
     """What the release at a wheel's or folder's path declares. Raises AuditError if unreadable.
 
     The engine's own code answers, in a separate process that ends after `limit_s` seconds.
-    every_gpu: FURTHER_CAPABILITIES stand in objects by capability, too; it takes half as long again.
+    every_gpu: FURTHER_CAPABILITIES stand in objects by capability, too.
     """
     if path == "installed":
         from .tree import open_tree
 
         path = open_tree(path, engine).path
-    raw = _run_child({"path": str(Path(path).absolute()), "package": engine, "every_gpu": every_gpu}, limit_s)
-    reading = Reading(engine, raw["version"], placeholders=raw["placeholders"])
+    raw = _run_child(
+        {"path": str(Path(path).absolute()), "package": engine, "every_gpu": every_gpu}, limit_s
+    )
+    reading = Reading(engine, raw["version"], placeholders=raw["placeholders"], pins=raw["pins"])
     for name, found in raw["backends"].items():
         _add(reading, name, found)
     return reading
@@ -139,8 +141,8 @@ def _add(reading: Reading, name: str, found: dict[str, Any]) -> None:
         if value is not None and cell in found["static"]:
             other = found["static"][cell]
             if cell == "compute_capabilities":
-                asked = _CAPABILITIES if "any" in runs else runs
-                other = [gpu for gpu in map(_text, other) if gpu in asked]
+                asked = CAPABILITY_TEXTS if "any" in runs else runs
+                other = [gpu for gpu in map(capability_text, other) if gpu in asked]
             if value != other:
                 value, why = None, f"two readers differ: {value!r} when run, {other!r} as written"
         row[cell] = value
@@ -149,7 +151,7 @@ def _add(reading: Reading, name: str, found: dict[str, Any]) -> None:
     reading.declared[name] = row
     further = [run.get("further", []) for run in runs.values()]
     reading.further_capabilities[name] = [  # those that it takes whatever the machine's own GPU is
-        _text(item) for item in further[0] if all(item in other for other in further)
+        capability_text(item) for item in further[0] if all(item in other for other in further)
     ]
     reading.combinations[name] = [
         {"compute_capability": capability, **combination}
@@ -158,18 +160,16 @@ def _add(reading: Reading, name: str, found: dict[str, Any]) -> None:
     ]
 
 
-def _text(capability: list[int]) -> str:
-    return "{}.{}".format(*capability)
-
-
 def _merge(cell: str, answers: dict[str, Any]) -> tuple[Any, str]:
     """One value of the answers on each GPU, and why it is null or partly so."""
-    unknown = {key: answer["unknown"] for key, answer in answers.items() if isinstance(answer, dict)}
+    unknown = {
+        key: answer["unknown"] for key, answer in answers.items() if isinstance(answer, dict)
+    }
     why = "; ".join(dict.fromkeys(unknown.values()))
     if cell == "compute_capabilities":
         if unknown:
             return None, why
-        return [_text(item) for answer in answers.values() for item in answer], ""
+        return [capability_text(item) for answer in answers.values() for item in answer], ""
     values = {key: None if key in unknown else answer for key, answer in answers.items()}
     first = next(iter(values.values()))
     return (first if all(value == first for value in values.values()) else values), why

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from .differences import NEEDLESS, SPELLING
+from .difference import NEEDLESS, SPELLING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from .differences import Difference
+    from .difference import Difference
     from .history import Change
     from .reading import Reading
 

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
 
 
 class Unknown(BaseException):  # no Exception: foreign `except Exception` must not turn it into one
-    """The answer depends on something that the files of a release do not show; says what."""
+    """The answer depends on something that the files of a release do not show; says what.
+
+    raised: how many there were so far. An answer that came in spite of one rests on a guess: some
+    bare `except` has swallowed it.
+    """
+
+    raised = 0
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        Unknown.raised += 1
 
 
 class UnknownBase:
@@ -35,7 +45,7 @@ class StandIn:
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # A decorator of such a library gives back what it decorates
+        """A further stand-in; a decorator gives back what it decorates."""
         if len(args) == 1 and not kwargs and isinstance(args[0], types.FunctionType | type):
             return args[0]
         return StandIn(f"{self._name}()")
@@ -53,7 +63,7 @@ class StandIn:
         return (UnknownBase,)
 
     def __instancecheck__(self, instance: Any) -> bool:
-        if isinstance(instance, StandIn) or isinstance(instance, UnknownBase):
+        if isinstance(instance, StandIn | UnknownBase):
             self._refuse()
         return False
 
@@ -78,7 +88,7 @@ class StandIn:
             return True
         if other is None or isinstance(other, type):  # no object of a library equals these
             return False
-        self._refuse()
+        raise Unknown(self._name)
 
     def _refuse(self, *_: object) -> NoReturn:
         raise Unknown(self._name)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from .lazy import Deferred, absolute
+from .capabilities import CAPABILITIES, FURTHER_CAPABILITIES
+from .statements import Deferred, absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,8 +131,6 @@ class StaticReader:
             raise _Plain
         if field != "compute_capabilities":
             return self._evaluate(module, body[0].value, {})
-        from .questions import CAPABILITIES, FURTHER_CAPABILITIES
-
         argument = node.args.args[-1].arg
         expression = body[0].value
         return [
@@ -170,7 +169,9 @@ class StaticReader:
             values = [value(part) for part in node.values]
             return all(values) if isinstance(node.op, ast.And) else any(values)
         if isinstance(node, ast.Compare):
-            return self._compare(value(node.left), [value(right) for right in node.comparators], node)
+            return self._compare(
+                value(node.left), [value(right) for right in node.comparators], node
+            )
         raise _Plain
 
     def _constant(self, module: str, name: str) -> Any:
@@ -207,7 +208,13 @@ def _name(node: ast.expr) -> str:
     """The last name of a dotted expression; empty for another."""
     while isinstance(node, ast.Subscript):
         node = node.value
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return (
+        node.id
+        if isinstance(node, ast.Name)
+        else node.attr
+        if isinstance(node, ast.Attribute)
+        else ""
+    )
 
 
 def _bound_names(part: ast.stmt) -> list[str]:

@@ -46,13 +46,14 @@ class Tree:
 
     @cached_property
     def extensions(self) -> frozenset[str]:
-        """Dotted names of the compiled modules."""
-        compiled = (name for name in self.names if name.endswith(EXTENSION_SUFFIXES))
-        return frozenset(
-            name[: -len(base)].replace("/", ".") + base.split(".")[0]
-            for name in compiled
-            for base in [name.rpartition("/")[2]]
-        )
+        """Dotted names of the compiled modules: those here, or else those that a RECORD lists."""
+        compiled = [name for name in self.names if name.endswith(EXTENSION_SUFFIXES)]
+        if not compiled:  # a wheel of which only the Python files were unpacked
+            lines = self._information("RECORD").splitlines()
+            listed = (line.split(",")[0] for line in lines)
+            compiled = [name for name in listed if name.endswith(EXTENSION_SUFFIXES)]
+        folders = (name.rpartition("/")[::2] for name in compiled)
+        return frozenset(f"{f}/{base.split('.')[0]}".replace("/", ".") for f, base in folders)
 
     def module_file(self, module: str) -> str | None:
         """The source file of a dotted module name, or None."""
@@ -73,9 +74,10 @@ class Tree:
     @cached_property
     def metadata(self) -> str:
         """The text of the distribution's METADATA; empty where there is none."""
-        stem = re.compile(
-            rf"{re.escape(self.package)}-[^/]+\.(?:dist|egg)-info/(?:METADATA|PKG-INFO)$"
-        )
+        return self._information("METADATA") or self._information("PKG-INFO")
+
+    def _information(self, file: str) -> str:
+        stem = re.compile(rf"{re.escape(self.package)}-[^/]+\.(?:dist|egg)-info/{file}$")
         found = sorted(name for name in self.names if stem.match(name))
         return (self.read(found[-1]) or "") if found else ""
 
@@ -98,6 +100,12 @@ class Tree:
             for name in ("requirements/common.txt", "requirements/cuda.txt"):
                 lines += (self.read(name) or "").splitlines()
         return dict(_requirements(lines))
+
+
+def pinned(specifier: str) -> str | None:
+    """The one version that a specifier such as `==0.7.2` allows, or None."""
+    exact = re.fullmatch(r"={2,3}\s*([^,*\s]+)", specifier)
+    return exact[1] if exact else None
 
 
 def _requirements(lines: Iterable[str]) -> Iterable[tuple[str, str]]:

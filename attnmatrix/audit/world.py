@@ -9,8 +9,10 @@ import re
 import sys
 import types
 
-from .lazy import UNKNOWN, VIRTUAL_ROOT, LazyModule, Parsed
+from .lazy import VIRTUAL_ROOT, LazyModule
 from .standins import StandIn, Unknown, torch_module
+from .statements import UNKNOWN, Parsed
+from .tree import pinned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +21,16 @@ if TYPE_CHECKING:
 
     from .tree import Tree
 
-_WITHHELD = {"asyncio", "ctypes", "http", "multiprocessing", "socket", "ssl", "subprocess", "urllib"}
+_WITHHELD = {
+    "asyncio",
+    "ctypes",
+    "http",
+    "multiprocessing",
+    "socket",
+    "ssl",
+    "subprocess",
+    "urllib",
+}
 """Modules of the standard library that foreign code gets stand-ins for: they reach the machine."""
 
 _MODULES_OF = {
@@ -33,6 +44,7 @@ _MODULES_OF = {
     "pyzmq": "zmq",
     "quack-kernels": "quack",
 }
+_COMPILED = re.compile(r"(^|\.)_\w*C\w*$")  # how engines name compiled modules: _C, _moe_C
 _ALWAYS = {"torch", "triton", "numpy", "packaging", "typing_extensions"}  # torch brings the others
 
 
@@ -50,7 +62,6 @@ class Sources:
             text = None if file is None else self.tree.read(file)
             self._parsed[module] = None if text is None else Parsed(text, f"{VIRTUAL_ROOT}/{file}")
         return self._parsed[module]
-
 
     def place(self, path: str) -> list[Any] | None:
         """The file and line where a dotted path's last name is defined; None if it is not."""
@@ -127,12 +138,16 @@ class World:
             sys.modules[name] = module  # dataclasses look there for the module of a class
         elif name in tree.extensions:
             module = StandIn(name)
-        elif not tree.extensions and re.search(r"(^|\.)_\w*C\w*$", name):
-            raise Unknown(f"{name}: this tree holds no compiled modules")
         else:
+            self.check_compiled(name)
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         self._modules[name] = module
         return module
+
+    def check_compiled(self, name: str) -> None:
+        """Raises Unknown where a missing module may be one that a build would have made."""
+        if not self.tree.extensions and _COMPILED.search(name):
+            raise Unknown(f"whether {name} is built; this release holds no compiled modules")
 
     def is_present(self, module: str) -> bool:
         """Whether an installation of the release brings a third-party module along.
@@ -175,7 +190,9 @@ class World:
         if top == "typing_extensions":
             import typing
 
-            return typing if all(hasattr(typing, part) for part in fromlist or ()) else StandIn(name)
+            return (
+                typing if all(hasattr(typing, part) for part in fromlist or ()) else StandIn(name)
+            )
         if top in sys.stdlib_module_names and top not in _WITHHELD:
             return builtins.__import__(name, globals, locals, fromlist or ())
         if (self._guarded or locals is None) and top not in self._present | _WITHHELD:
@@ -207,9 +224,9 @@ class World:
         name = re.sub(r"[-_.]+", "-", distribution).lower()
         if name == self.tree.package and self.tree.version:
             return self.tree.version
-        pinned = self.tree.requirements.get(name, "")
-        if pinned.startswith("==") and "," not in pinned and "*" not in pinned:
-            return pinned[2:].strip()
+        version = pinned(self.tree.requirements.get(name, ""))
+        if version is not None:
+            return version
         raise Unknown(f"which version of {distribution} is installed")
 
 

@@ -148,8 +148,7 @@ def files_of(
 ) -> dict[str, str]:
     """The engine's files. backends: registry name -> class path below `vllm.`; files: to add."""
     members = "\n".join(
-        f"    {name} = {path and f'vllm.{path}'!r}"
-        for name, path in backends.items()
+        f"    {name} = {path and f'vllm.{path}'!r}" for name, path in backends.items()
     )
     registry = f"from enum import Enum\n\n\nclass AttentionBackendEnum(Enum):\n{members}\n"
     found = {**BASE, "vllm/v1/attention/backends/registry.py": registry, **(files or {})}

@@ -28,7 +28,7 @@ def arguments(device: torch.device, batch: int, heads: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("heads", [64, 128, 16, 96])
 def test_backends_agree_with_the_reference(cuda: torch.device, heads: int) -> None:
-    asked = {"kv_cache_dtype": "fp8", "dtype": "bfloat16", "query_heads": heads}
+    asked = {"kv_cache_dtype": "fp8_ds_mla", "dtype": "bfloat16", "query_heads": heads}
     try:
         decode = decoder("FLASHMLA_SPARSE_DSV4", gpu="H200", **asked)
     except KernelError as error:
