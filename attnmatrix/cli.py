@@ -229,6 +229,9 @@ def _select(arguments: argparse.Namespace) -> int:
         print(f"selected: {selection.selected.name if selection.selected else 'none'}")
         for verdict in selection.candidates:
             print(_verdict_text(verdict))
+        if selection.unranked:
+            names = ", ".join(backend.name for backend in selection.unranked)
+            print(f"accepted, but in no priority for such a request: {names}")
     return 0 if selection.selected else 1
 
 

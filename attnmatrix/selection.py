@@ -98,17 +98,33 @@ def _rules_for(capability: Capability | None, matrix: str) -> tuple[tuple[Rule, 
 class Selection:
     """What `select` found: `selected` (a backend class or None) and every candidate's verdict."""
 
-    __slots__ = ("selected", "candidates")
+    __slots__ = ("_matrix", "candidates", "request", "selected")
 
-    def __init__(self, selected: type[Backend] | None, candidates: tuple[Verdict, ...]) -> None:
+    def __init__(
+        self,
+        selected: type[Backend] | None,
+        candidates: tuple[Verdict, ...],
+        request: Request,
+        matrix: str,
+    ) -> None:
         self.selected = selected
         self.candidates = candidates
+        self.request = request
+        self._matrix = matrix
+
+    @property
+    def unranked(self) -> tuple[type[Backend], ...]:
+        """Backends that would take the request, but that its priority does not list."""
+        ranked = {verdict.backend for verdict in self.candidates}
+        others = (get_backend(name, self._matrix) for name in backend_names(self._matrix))
+        return tuple(b for b in others if b not in ranked and _judge(b, self.request))
 
     def to_json(self) -> dict[str, Any]:
-        """`candidates` in priority order, and `selected`: a name or null."""
+        """`candidates` in priority order, `selected`: a name or null, and `unranked`: names."""
         return {
             "selected": self.selected.name if self.selected else None,
             "candidates": [verdict.to_json() for verdict in self.candidates],
+            "unranked": [backend.name for backend in self.unranked],
         }
 
     def __repr__(self) -> str:
@@ -126,8 +142,8 @@ def select(request: Request | None = None, *, matrix: str = BUILT_IN, **fields: 
     candidates = tuple([_judge(b, wanted) for b in candidate_backends(wanted, matrix)])
     for verdict in candidates:
         if verdict.status == "supported":
-            return Selection(verdict.backend, candidates)
-    return Selection(None, candidates)
+            return Selection(verdict.backend, candidates, wanted, matrix)
+    return Selection(None, candidates, wanted, matrix)
 
 
 def candidate_backends(request: Request, matrix: str = BUILT_IN) -> tuple[type[Backend], ...]:

@@ -212,9 +212,11 @@ class Verdict(_Fields):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the matrix says beside the claim; of a refusal, the known failures that it meets."""
+        """What the matrix says of every cell that takes the request; of a refusal, the known
+        failures that it meets."""
         if self.status != UNSUPPORTED:
-            return tuple(dict.fromkeys(note for cell in self.cells for note in cell.notes))
+            first, *others = self.cells
+            return tuple(n for n in first.notes if all(n in cell.notes for cell in others))
         if not self.backend.refusals:
             return ()
         index = Index(self.backend.refusals, self.backend.mla, self.backend.sparse)

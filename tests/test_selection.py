@@ -71,6 +71,13 @@ def test_a_rule_fits_only_what_it_does_not_contradict() -> None:
     assert rule.fits(Request(gpu="B200", mla=False)) is False
 
 
+def test_what_no_priority_lists_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    selection = select(gpu="A100", mla=True)
+    assert [backend.name for backend in selection.unranked] == ["REFERENCE"]
+    assert main(["select", "--gpu", "A100", "--mla"]) == 1
+    assert "in no priority for such a request: REFERENCE" in capsys.readouterr().out
+
+
 def test_reference_is_never_picked_for_a_gpu() -> None:
     for rule in PRIORITIES:
         if "REFERENCE" in rule.order:
