@@ -11,7 +11,6 @@ from attnmatrix.intset import ANY, IntSet
 from attnmatrix.request import FEATURES
 
 from .gpus import all_points, points
-from .join import variant_cells
 from .matrix import Matrix
 from .problems import Place, Problem
 from .schema import Backend, Kernel, Padding, Row, Stored, Variant
@@ -50,6 +49,7 @@ class _Claim:
         self.matrix = matrix
         self.name = name
         self.backend = backend
+        self.number = number
         self.path: Path_ = ("backends", name, "variants", number)
         self.variant = variant
         self.phase = phase
@@ -93,13 +93,13 @@ class _Claim:
 
     def lost(self) -> Iterator[Problem]:
         """What each row allows by itself, but no row together with the rest of the claim."""
-        document, variant = self.matrix.document, self.variant
+        variant = self.variant
         targets = [t for t in variant.kv_cache_dtypes.values() if isinstance(t, Stored)]
         if not all(self._known_formats(t.format) for t in targets):
             return  # reported as an unknown name
         cells = [
             cell
-            for cell in variant_cells(document, self.backend, variant, self.phase)
+            for cell in self.matrix.variant_cells(self.name, self.number, self.phase)
             if cell.refuses is None
         ]
         sizes = variant.head_sizes or self.backend.head_sizes

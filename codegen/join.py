@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attnmatrix.capability import NO_GPU, Capability, format_capability
+from attnmatrix.capability import NO_GPU, Capability, CapabilityPattern, format_capability
 from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, IntSet, Multiples
 
@@ -12,18 +12,6 @@ from .gpus import meets, points
 from .scalars import MODEL_DTYPE
 from .schema import Backend, Document, Kernel, KVFormat, Padding, Row, Stored, Variant
 from .variants import claimed_dtypes, resolve, stored_dtypes
-
-
-def join(document: Document, name: str) -> tuple[Cell, ...]:
-    """The cells of one backend, refusals last; a decode cell before a prefill cell."""
-    backend = document.backends[name]
-    cells = [
-        cell
-        for phase in ("decode", "prefill")
-        for variant in backend.variants
-        for cell in variant_cells(document, backend, variant, phase)
-    ]
-    return tuple(sorted(cells, key=lambda cell: cell.refuses is not None))
 
 
 def variant_cells(
@@ -207,22 +195,23 @@ def in_force(
     On one GPU the rows with the most specific pattern answer, among those that share a format, a
     dtype and a head size.
     """
+    candidates = meets(variant.compute_capability, row.compute_capability)
+    own = {pattern.specificity for pattern in row.compute_capability}
     rivals = [
-        other
+        pattern
         for other in kernel.rows
         if other is not row and share_identity(row, other, format_name)
+        for pattern in other.compute_capability
+        if pattern.specificity > min(own)
     ]
-    candidates = meets(variant.compute_capability, row.compute_capability)
+    if not rivals or not candidates:
+        return candidates, ()
     wanted = frozenset().union(*map(points, candidates))
-    here = {
-        gpu
-        for gpu in wanted
-        if all(_specificity(other, gpu) <= _specificity(row, gpu) for other in rivals)
-    }
+    here = wanted - _outranked(row, rivals)
     takes = tuple(text for text in candidates if points(text) & here)
-    surplus = set(frozenset().union(*map(points, takes))) - here
+    surplus = frozenset().union(*map(points, takes)) - here
     leaves = []
-    for pattern in (p for other in rivals for p in other.compute_capability):
+    for pattern in rivals:
         if points(pattern.text) & surplus and not points(pattern.text) & here:
             leaves.append(pattern.text)
             surplus -= points(pattern.text)
@@ -230,8 +219,14 @@ def in_force(
     return takes, tuple(dict.fromkeys(leaves))
 
 
-def _specificity(row: Row, gpu: Capability) -> int:
-    return max((p.specificity for p in row.compute_capability if gpu in points(p.text)), default=-1)
+def _outranked(row: Row, rivals: list[CapabilityPattern]) -> frozenset[Capability]:
+    """The GPUs for which some rival is more specific than every pattern of the row that fits."""
+    lost: frozenset[Capability] = frozenset()
+    for level in {pattern.specificity for pattern in rivals}:
+        theirs = frozenset().union(*(points(p.text) for p in rivals if p.specificity == level))
+        held = (points(p.text) for p in row.compute_capability if p.specificity >= level)
+        lost |= theirs.difference(*held)
+    return lost
 
 
 def share_identity(a: Row, b: Row, format_name: str | None = None) -> bool:
