@@ -53,6 +53,7 @@ class Index:
         "tables",
         "_work_out",
         "_feature_bits",
+        "_engines",
         "_versions",
     )
 
@@ -61,7 +62,8 @@ class Index:
         self.shift = len(cells)
         self.sure = (1 << self.shift) - 1
         self.possible = self.sure << self.shift
-        self._versions = [(_compiled(cell.engines), _compiled(cell.versions)) for cell in cells]
+        self._engines = [_compiled(cell.engines) for cell in cells]
+        self._versions = [_compiled(cell.versions) for cell in cells]
         sinks = [_feature_state(cell, "attention_sink") for cell in cells]
         decide: dict[str, Callable[[Cell, Any], bool | None]] = {
             "phase": lambda cell, value: cell.phase == value,
@@ -133,15 +135,17 @@ class Index:
     def further(self, request: Request) -> tuple[tuple[str, Any, int], ...]:
         """Field, value and bits of what a request names beside FIELDS.
 
-        A cell whose kernel comes from none of the named distributions is not judged by them.
+        `engine`: whether a release has the backend; `libraries`: whether one of the named
+        distributions has the kernel. A cell that none of them concerns is not judged by them.
         """
         found: list[tuple[str, Any, int]] = [
             ("features", name, self._feature_bits[name]) for name in request.features
         ]
-        libraries = request.libraries
-        if libraries:
-            bits = self._bits(_library_answer(*accepted, libraries) for accepted in self._versions)
-            found.append(("libraries", libraries, bits))
+        for field, versions in (("engine", self._engines), ("libraries", self._versions)):
+            named = tuple(pair for pair in request.libraries if any(pair[0] in v for v in versions))
+            if named:
+                bits = self._bits(_library_answer(accepted, named) for accepted in versions)
+                found.append((field, named, bits))
         return tuple(found)
 
     def members(self, bits: int) -> list[Cell]:
@@ -173,21 +177,12 @@ def _compiled(versions: Mapping[str, str] | None) -> dict[str, Specifier | str]:
 
 
 def _library_answer(
-    engines: dict[str, Specifier | str],
-    versions: dict[str, Specifier | str],
-    libraries: tuple[tuple[str, Version | Absent], ...],
+    versions: dict[str, Specifier | str], libraries: tuple[tuple[str, Version | Absent], ...]
 ) -> bool | None:
-    """Whether every named engine has the backend, and one named distribution has the kernel."""
-    has_backend: bool | None = True
-    answers: list[bool | None] = []
-    for name, version in libraries:
-        if name in engines:
-            answer = version_answer(engines[name], version)
-            has_backend = False if answer is False else answer and has_backend
-        if name in versions:
-            answers.append(version_answer(versions[name], version))
-    if has_backend is False or not answers or True in answers:
-        return has_backend
+    """Whether one of the named distributions is accepted; True where none of them is concerned."""
+    answers = [version_answer(versions[name], v) for name, v in libraries if name in versions]
+    if not answers or True in answers:
+        return True
     return None if None in answers else False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from .capability import Capability, CapabilityPattern, format_capability
 from .cell import Cell
@@ -26,6 +26,7 @@ _AXES = {
     "topk": "topk",
 }
 
+_VERSIONS = {"engine": "engines", "libraries": "versions"}
 _NAMES = {*DTYPE_SPELLINGS.values(), "fp8_e5m2", "nvfp4", "nvfp4_ds_mla", "fp8_ds_mla", "fp8_inc"}
 """Dtypes and KV-cache dtypes that are no misspelling of another."""
 
@@ -55,8 +56,8 @@ def accepted_values(field: str, value: Any, near: list[Cell]) -> tuple[Any, ...]
         return _union(cell.spellings for cell in near)
     if field == "compute_capability":
         return _union(map(_capability_texts, near))
-    if field == "libraries":
-        return _union(_version_texts(cell) for cell in near)
+    if field in _VERSIONS:
+        return _union(_version_texts(getattr(cell, _VERSIONS[field])) for cell in near)
     if field == "dtype":
         return _union(cell.dtypes for cell in near)
     return describe_ints(getattr(cell, _AXES[field]) for cell in near)
@@ -72,18 +73,17 @@ def _union(groups: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(value for group in groups for value in group))
 
 
-def _version_texts(cell: Cell) -> Iterable[str]:
-    for versions in (cell.engines, cell.versions):
-        for name, accepted in (versions or {}).items():
-            if accepted not in ("none", "unknown"):
-                yield name if accepted == "any" else f"{name}{accepted}"
+def _version_texts(versions: Mapping[str, str] | None) -> Iterable[str]:
+    for name, accepted in (versions or {}).items():
+        if accepted not in ("none", "unknown"):
+            yield name if accepted == "any" else f"{name}{accepted}"
 
 
 def shown_value(field: str, value: Any) -> Any:
     """A reason's value as plain JSON data."""
     if field == "compute_capability":
         return format_capability(value)
-    if field == "libraries":
+    if field in _VERSIONS:
         return [_library_text(name, version) for name, version in value]
     return value
 
@@ -92,11 +92,8 @@ def _library_text(name: str, version: Version | Absent) -> str:
     return f"{name}=={version.text}" if isinstance(version, Version) else f"{name} ({version})"
 
 
-def unknown_message(field: str, value: Any, near: list[Cell], request: Request) -> str:
+def unknown_message(field: str, value: Any, request: Request) -> str:
     """One line on a field that nobody has established."""
-    if field == "libraries":
-        known = {n for c in near for versions in (c.engines, c.versions) for n in versions or ()}
-        value = tuple(pair for pair in value if pair[0] in known)
     return f"{_subject(field, value, request)}: nobody has established whether it works"
 
 
@@ -109,8 +106,10 @@ def reason_message(field: str, value: Any, near: list[Cell], name: str, request:
         return f"{name} is {kind}: ask for another backend, or drop {field}={value}"
     if field == "sink":
         return "attention sinks are not supported: use a backend that takes one"
+    if field == "engine":
+        return _library_message(value, [cell.engines for cell in near], name)
     if field == "libraries":
-        return _library_message(value, near, name)
+        return _library_message(value, [cell.versions for cell in near], "this kernel")
     known = ", ".join(map(str, accepted)) or "none"
     if field == "features":
         return f"feature {value} is not supported; supported: {known}"
@@ -142,7 +141,7 @@ def _hint(value: str, accepted: tuple[Any, ...]) -> str:
 
 
 def _subject(field: str, value: Any, request: Request) -> str:
-    if field == "libraries":
+    if field in _VERSIONS:
         return ", ".join(_library_text(name, version) for name, version in value)
     if field == "features":
         return f"feature {value}"
@@ -156,20 +155,28 @@ def _subject(field: str, value: Any, request: Request) -> str:
 
 
 def _library_message(
-    libraries: tuple[tuple[str, Version | Absent], ...], near: list[Cell], backend: str
+    libraries: tuple[tuple[str, Version | Absent], ...],
+    near: list[Mapping[str, str] | None],
+    what: str,
 ) -> str:
     parts = []
     for name, version in libraries:
-        for what, versions in ((backend, "engines"), ("this kernel", "versions")):
-            listed = [getattr(cell, versions) or {} for cell in near]
-            accepted = list(dict.fromkeys(each[name] for each in listed if name in each))
-            if accepted and not any(_takes(text, version) for text in accepted):
-                parts.append(_version_message(name, version, accepted, what))
-                break
-    others = [text for cell in near for text in _version_texts(cell)]
+        accepted = list(dict.fromkeys(each[name] for each in near if each and name in each))
+        if accepted and not any(_takes(text, version) for text in accepted):
+            parts.append(_version_message(name, version, accepted, what))
     named = {name for name, _ in libraries}
-    rest = [t for t in dict.fromkeys(others) if not any(t.startswith(name) for name in named)]
-    return "; ".join(parts) + (f"; also in {', '.join(rest)}" if rest else "")
+    others = {
+        name: list(dict.fromkeys(each[name] for each in near if each and name in each))
+        for each in near
+        for name in each or ()
+        if name not in named
+    }
+    also = [
+        f"{name} ({' or '.join(_simplified(texts))})"
+        for name, texts in others.items()
+        if not set(texts) <= {"none", "unknown"}
+    ]
+    return "; ".join(parts) + (f"; also in {', '.join(also)}" if also else "")
 
 
 def _takes(text: str, version: Version | Absent) -> bool:

@@ -31,8 +31,9 @@ UNKNOWN = "unknown"
 class Reason(_Fields):
     """One field that stands against a request.
 
-    field: as Request names it; value: what was asked for; accepted: what the nearest cells take in
-    its place (every other failing field put right too); message: all of it, and what to do.
+    field: as Request names it, or `engine` for a release without the backend; value: what was asked
+    for; accepted: what the nearest cells take in its place (every other failing field put right
+    too); message: all of it, and what to do.
     """
 
     __slots__ = ()
@@ -65,7 +66,7 @@ class Reason(_Fields):
         """What was wrong, what is accepted and what to do, in one line."""
         verdict = self.verdict
         if self.unknown:
-            return unknown_message(self.field, self.value, verdict.cells, verdict.request)
+            return unknown_message(self.field, self.value, verdict.request)
         return reason_message(
             self.field, self.value, verdict.cells, verdict.backend.name, verdict.request
         )

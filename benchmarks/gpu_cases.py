@@ -124,7 +124,7 @@ def _sparse(
         )
 
     ours(0)
-    call, view = decode._plan.call, decode._plan.cache(pool)
+    call, view = _public(decode, "sparse_decode_fwd"), decode._plan.cache(pool)
     view2 = view if extra_topk else None
     scale = fmt.head_size**-0.5
     schedule: list[Any] = [None, None]
@@ -155,6 +155,12 @@ def _sparse(
     return _case("flash_mla.sparse_decode", name, shape, batch, heads, keys, ours, bare, begin)
 
 
+def _public(decode: Any, name: str) -> Any:
+    """The library's operator, as its own Python code calls it."""
+    spaces = {"vllm": torch.ops._flashmla_C, "sglang-kernel": torch.ops.sgl_kernel}
+    return getattr(spaces[decode.library.distribution], name)
+
+
 def _dense(pool: Tensor, batch: int, heads: int, length: int) -> Case:
     fmt = get_kv_format("bf16_576")
     decode = DenseDecode()
@@ -168,7 +174,7 @@ def _dense(pool: Tensor, batch: int, heads: int, length: int) -> Case:
         return decode.run(q, pool, block_table=table, cache_seqlens=lengths, out=out)
 
     ours(0)
-    call, view = decode._plan.call, decode._plan.cache(pool)
+    call, view = _public(decode, "dense_decode_fwd"), decode._plan.cache(pool)
     scale, schedule = 576**-0.5, [None, None]
 
     def begin() -> None:
@@ -226,7 +232,7 @@ def _flashinfer(
         return decode.run(q, pool, out=out)
 
     ours(0)
-    call, view = decode._plan.run, decode._plan.cache(pool)
+    call, view = decode._wrapper.run, decode._plan.cache(pool)
 
     def bare(i: int) -> Any:
         return call(query=q, kv_cache=view, out=out, return_lse=True, return_lse_base_on_e=True)

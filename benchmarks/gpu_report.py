@@ -47,6 +47,10 @@ def markdown(report: dict[str, Any]) -> str:
         _goal("host time, µs more", host, 3, 2),
         _goal("GPU kernels more", more, 0, 0),
         "",
+        "Host time follows the machine's processor: here the bare calls take a median of "
+        + ", ".join(f"{value:.0f} µs ({name})" for name, value in _bare(cases).items())
+        + ".",
+        "",
         "![Rate by intensity](gpu.svg)",
         "",
         "| Writing 64k tokens | µs | Time over that of moving the bytes | Goal |",
@@ -77,6 +81,14 @@ def markdown(report: dict[str, Any]) -> str:
         "pairs of runs, one of each side in turn.",
     ]
     return "\n".join(lines + notes) + "\n"
+
+
+def _bare(cases: list[dict[str, Any]]) -> dict[str, float]:
+    """Each kernel's median host time of a bare call."""
+    found: dict[str, list[float]] = {}
+    for case in cases:
+        found.setdefault(case["kernel"], []).append(case["host_us"]["bare"])
+    return {name: _median(values) for name, values in found.items()}
 
 
 def _goal(name: str, values: list[float], goal: float, digits: int) -> str:

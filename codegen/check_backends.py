@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from attnmatrix.intset import NONE, IntSet
 from attnmatrix.request import FEATURES
+from attnmatrix.spelling import did_you_mean
+from attnmatrix.versions import Specifier
 
+from .check_rows import samples
 from .matrix import Matrix
 from .problems import Problem
 from .schema import Backend, Variant
@@ -75,10 +78,29 @@ def phases_fit(matrix: Matrix) -> Iterator[Problem]:
                 )
 
 
-def rows_are_shipped(matrix: Matrix) -> Iterator[Problem]:
-    """A row that no distribution ships can never be used."""
+def versions_exist(matrix: Matrix) -> Iterator[Problem]:
+    """A row that no distribution ships, or a range that holds no version, can never be used."""
+    providers = {n for lib in matrix.document.libraries.values() for n in lib.providers}
+    for name, backend in matrix.document.backends.items():
+        known = providers | {difference.engine.partition("==")[0] for difference in backend.differs}
+        for engine, text in backend.engines.items():
+            path: Path_ = ("backends", name, "engines", engine)
+            yield from _satisfiable(matrix, path, text)
+            if text == "none":
+                message = f"{name} is in no release of {engine}"
+                hint = "write the releases that have it, or take the engine out"
+                yield Problem(matrix.source.place(path), "invalid-value", message, hint)
+            if engine not in known:
+                message = f"there is no distribution {engine!r}{did_you_mean(engine, known)}"
+                hint = f"known: {', '.join(sorted(known))}"
+                place = matrix.source.place(path, key=True)
+                yield Problem(place, "unknown-name", message, hint)
     for name, kernel in matrix.document.kernels.items():
         for i, row in enumerate(kernel.rows):
+            for provider, text in row.versions.items():
+                yield from _satisfiable(
+                    matrix, ("kernels", name, "rows", i, "versions", provider), text
+                )
             if row.versions and set(row.versions.values()) == {"none"}:
                 yield Problem(
                     matrix.source.place(("kernels", name, "rows", i, "versions")),
@@ -86,6 +108,15 @@ def rows_are_shipped(matrix: Matrix) -> Iterator[Problem]:
                     "none of the distributions has it",
                     "write unknown where nobody knows, or take the row out",
                 )
+
+
+def _satisfiable(matrix: Matrix, path: Path_, text: str) -> Iterator[Problem]:
+    if text in ("any", "none", "unknown"):
+        return
+    specifier = Specifier(text)
+    if not any(map(specifier.contains, samples(specifier))):
+        message = f"no version satisfies {text}"
+        yield Problem(matrix.source.place(path), "invalid-value", message, "correct the bounds")
 
 
 def _variants(matrix: Matrix) -> Iterator[tuple[Path_, Backend, Variant]]:

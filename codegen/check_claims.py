@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
-from attnmatrix.capability import Capability, CapabilityPattern, format_capability
-from attnmatrix.cell import Cell
+from attnmatrix.capability import Capability, format_capability
 from attnmatrix.intset import ANY, IntSet
 from attnmatrix.request import FEATURES
 
+from .check_joined import lost
 from .gpus import all_points, points
 from .matrix import Matrix
 from .problems import Place, Problem
 from .schema import Backend, Kernel, Padding, Row, Stored, Variant
 from .source import Path_
-from .variants import claimed_dtypes, resolve, stored_dtypes
+from .variants import claimed_dtypes, stored_dtypes
 
 _CODE = "claim-outside-kernel"
 
@@ -30,7 +29,9 @@ def claims_within_kernels(matrix: Matrix) -> Iterator[Problem]:
                     continue
                 claim = _Claim(matrix, name, backend, i, variant, phase, kernel)
                 found = list(claim.problems())
-                yield from found or claim.lost()
+                if not found and claim.formats_known():
+                    found = list(lost(matrix, name, i, phase))
+                yield from found
 
 
 class _Claim:
@@ -86,67 +87,15 @@ class _Claim:
         if served:
             yield from self._values(served)
 
+    def formats_known(self) -> bool:
+        """Whether every format that the variant or the kernel names is there."""
+        targets = self.variant.kv_cache_dtypes.values()
+        return all(self._known_formats(t.format) for t in targets if isinstance(t, Stored))
+
     def _known_formats(self, name: str) -> bool:
         """Whether the format, and every one that the kernel's rows list, is there."""
         listed = {f for _, row in self.rows for f in row.kv_formats if row.kv_formats != "any"}
         return {name, *listed} <= set(self.matrix.document.kv_formats)
-
-    def lost(self) -> Iterator[Problem]:
-        """What each row allows by itself, but no row together with the rest of the claim."""
-        variant = self.variant
-        targets = [t for t in variant.kv_cache_dtypes.values() if isinstance(t, Stored)]
-        if not all(self._known_formats(t.format) for t in targets):
-            return  # reported as an unknown name
-        cells = [
-            cell
-            for cell in self.matrix.variant_cells(self.name, self.number, self.phase)
-            if cell.refuses is None
-        ]
-        sizes = variant.head_sizes or self.backend.head_sizes
-        groups: list[list[tuple[str, Path_, Callable[[Cell], bool]]]] = [
-            [
-                (f"KV-cache dtype {n}", (*self.path, "kv_cache_dtypes", n), partial(_spells, n))
-                for n in variant.kv_cache_dtypes
-                if resolve(variant, n) is not None
-            ],
-            [
-                (f"dtype {d}", self._holder("dtypes", i), partial(_has_dtype, d))
-                for i, d in enumerate(claimed_dtypes(self.backend, variant))
-            ],
-            [
-                (f"head size {n}", self._holder("head_sizes", i), partial(_has_head_size, n))
-                for i, n in enumerate(sizes if isinstance(sizes, list) else [])
-            ],
-        ]
-        for claims in groups:
-            found = [
-                self._lost(words, path, pattern, min(left))
-                for words, path, takes in claims
-                for pattern in variant.compute_capability
-                if (left := points(pattern.text) - _covered(filter(takes, cells)))
-            ]
-            if found:
-                yield from found
-                return
-
-    def _lost(
-        self, words: str, path: Path_, pattern: CapabilityPattern, example: Capability
-    ) -> Problem:
-        return Problem(
-            self.matrix.source.place(path),
-            _CODE,
-            f"{self.name} claims {words} on {pattern.text} (such as {format_capability(example)}), "
-            f"but no row of {self.kernel_name} takes it together with the rest of the claim",
-            "compare the row's dtypes, head sizes (and the format's), query heads, page sizes and "
-            "extra_kv_formats with the variant's",
-            ((self.matrix.source.place(("kernels", self.kernel_name, "rows")), "the rows"),),
-        )
-
-    def _holder(self, axis: str, number: int) -> Path_:
-        """Where a claim of the variant, or else of the backend, stands."""
-        if getattr(self.variant, axis) is not None:
-            return (*self.path, axis, number)
-        return ("backends", self.name, axis, number)
 
     def _values(self, served: list[tuple[int, Row]]) -> Iterator[Problem]:
         """The claims that hold for every KV-cache dtype together: some row must take each value.
@@ -282,27 +231,6 @@ class _Claim:
 
     def _row_place(self, number: int) -> Place:
         return self.matrix.source.place(("kernels", self.kernel_name, "rows", number))
-
-
-def _covered(cells: Iterable[Cell]) -> set[Capability]:
-    """The GPUs on which one of the cells takes something."""
-    covered: set[Capability] = set()
-    for cell in cells:
-        takes = frozenset().union(*map(points, cell.compute_capability))
-        covered |= takes.difference(*map(points, cell.except_capability))
-    return covered
-
-
-def _spells(name: str, cell: Cell) -> bool:
-    return name in cell.spellings
-
-
-def _has_dtype(name: str, cell: Cell) -> bool:
-    return name in cell.dtypes
-
-
-def _has_head_size(size: int, cell: Cell) -> bool:
-    return size in cell.head_sizes
 
 
 def _together(axes: list[IntSet | str], wanted: IntSet) -> bool:

@@ -24,6 +24,7 @@ def rows_agree(matrix: Matrix) -> Iterator[Problem]:
             first = matrix.source.place(("kernels", name, "rows", i))
             place = matrix.source.place(("kernels", name, "rows", j))
             others = ((first, "the other row"),)
+            yield from _partly_shadowed(matrix, name, i, j)
             if not _equally_specific(a, b) or not _overlap(a, b):
                 continue
             if (a.refuses is None) != (b.refuses is None):
@@ -46,6 +47,34 @@ def rows_agree(matrix: Matrix) -> Iterator[Problem]:
                 hint = "narrow one of them so that they share no combination"
                 yield Problem(place, "conflicting-rows", message, hint, others)
         yield from _shadowed(matrix, name)
+
+
+def _partly_shadowed(matrix: Matrix, name: str, i: int, j: int) -> Iterator[Problem]:
+    """On the GPUs of a more specific row a wider one is silent, so it must not speak of more."""
+    rows = matrix.document.kernels[name].rows
+    for wide, narrow in ((i, j), (j, i)):
+        a, b = rows[wide], rows[narrow]
+        outranks = any(
+            y.specificity > x.specificity and meet(x.text, y.text)
+            for x in a.compute_capability
+            for y in b.compute_capability
+        )
+        if a.refuses is not None or not outranks or not share_identity(a, b):
+            continue
+        more = []
+        if b.dtypes != "any" and (isinstance(a.dtypes, str) or not set(a.dtypes) <= set(b.dtypes)):
+            more.append("dtypes")
+        if not _axis(a.head_sizes) <= _axis(b.head_sizes):
+            more.append("head_sizes")
+        if more:
+            yield Problem(
+                matrix.source.place(("kernels", name, "rows", wide)),
+                "conflicting-rows",
+                f"this row of {name} has {' and '.join(more)} that a more specific row leaves out; "
+                "on that row's GPUs nothing would speak of them",
+                "split this row, so that the specific row has all of one part, none of the other",
+                ((matrix.source.place(("kernels", name, "rows", narrow)), "the specific row"),),
+            )
 
 
 def _shadowed(matrix: Matrix, name: str) -> Iterator[Problem]:
@@ -127,7 +156,7 @@ def _wider(a: str, b: str) -> bool:
     if "none" in (a, b) or "unknown" in (a, b) or b == "any":
         return False
     wide, narrow = Specifier(a), Specifier(b)
-    return all(wide.contains(v) for v in _samples(wide, narrow) if narrow.contains(v))
+    return all(wide.contains(v) for v in samples(wide, narrow) if narrow.contains(v))
 
 
 def _versions_meet(a: str, b: str) -> bool:
@@ -137,10 +166,10 @@ def _versions_meet(a: str, b: str) -> bool:
     specifiers = [Specifier(text) for text in (a, b) if text not in ("any", "unknown")]
     if len(specifiers) < 2:
         return True
-    return any(all(s.contains(v) for s in specifiers) for v in _samples(*specifiers))
+    return any(all(s.contains(v) for s in specifiers) for v in samples(*specifiers))
 
 
-def _samples(*specifiers: Specifier) -> Iterator[Version]:
+def samples(*specifiers: Specifier) -> Iterator[Version]:
     """Versions at, just before and just after every bound: between them nothing changes."""
     bounds = {bound.text for s in specifiers for _, bound, _ in s.clauses}
     for text in (

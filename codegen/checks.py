@@ -9,7 +9,7 @@ from itertools import combinations
 from attnmatrix.gpus import fold
 from attnmatrix.spelling import did_you_mean
 
-from .check_backends import blocks_can_be_cut, phases_fit, rows_are_shipped, variants_narrow
+from .check_backends import blocks_can_be_cut, phases_fit, variants_narrow, versions_exist
 from .check_claims import claims_within_kernels
 from .check_formats import formats_add_up, names_say_what_is_stored
 from .check_rows import rows_agree
@@ -231,7 +231,7 @@ _THEN: tuple[Rule, ...] = (
     formats_add_up,
     names_say_what_is_stored,
     rows_agree,
-    rows_are_shipped,
+    versions_exist,
     variants_narrow,
     blocks_can_be_cut,
     phases_fit,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from attnmatrix.capability import NO_GPU, Capability, CapabilityPattern, format_capability
 from attnmatrix.cell import Cell
-from attnmatrix.intset import ANY, IntSet, Multiples
+from attnmatrix.intset import ANY, NONE, IntSet, Multiples
 
 from .gpus import meets, points
 from .scalars import MODEL_DTYPE
@@ -130,6 +130,8 @@ def _meeting(
     else:
         heads &= taken
     topk = _known(row.topk, "topk", unknown)
+    if backend.sparse != "any" and backend.sparse == (row.topk == NONE):
+        return None  # sparse attention takes indices, dense attention none
     if not (takes and dtypes and head_sizes and block_sizes and heads):
         return None
     return Cell(

@@ -351,6 +351,7 @@ class When(Model):
         None, description="Heads on one GPU."
     )
     kv_cache_dtype: list[str] | None = Field(None, description="What the user asks for.")
+    sink: bool | None = Field(None, description="Whether the model has an attention sink.")
 
 
 class Priority(Model):

@@ -10,6 +10,35 @@ __all__ = ["ANY", "PRIORITIES", "IntSet", "Multiples"]
 
 PRIORITIES: tuple[Rule, ...] = (
     Rule(
+        when={"compute_capability": ("9.x",), "head_size": 512, "sink": False},
+        order=[
+            "FLASHMLA",
+            "FLASHINFER_MLA_SPARSE_SM90",
+            "FLASHMLA_SPARSE",
+            "FLASHMLA_SPARSE_DSV4",
+            "FLASHMLA_SPARSE_DSV41",
+        ],
+    ),
+    Rule(
+        when={"compute_capability": ("10.x",), "head_size": 512, "sink": False},
+        order=[
+            "FLASHINFER_MLA_SPARSE",
+            "FLASHMLA_SPARSE",
+            "FLASHMLA_SPARSE_DSV4",
+            "FLASHMLA_SPARSE_DSV41",
+            "FLASHINFER_MLA_SPARSE_DSV4",
+            "FLASHINFER_MLA_SPARSE_DSV41",
+        ],
+    ),
+    Rule(
+        when={"compute_capability": ("12.x",), "head_size": 512, "sink": False},
+        order=[
+            "FLASHINFER_MLA_SPARSE_SM120",
+            "FLASHINFER_MLA_SPARSE_DSV4",
+            "FLASHINFER_MLA_SPARSE_DSV41",
+        ],
+    ),
+    Rule(
         when={"compute_capability": ("9.x",), "head_size": 512},
         order=[
             "FLASHMLA",

@@ -82,6 +82,7 @@ class SparseDecode:
         self.library = provider if isinstance(provider, FlashMLA) else find_flash_mla(provider)
         self._plan: _Plan | None = None
         self._given: tuple[bool, ...] = ()
+        self._buffers: dict[tuple[Any, ...], tuple[Tensor, Tensor]] = {}
         self._schedule: tuple[Tensor | None, Tensor | None] = (None, None)
 
     @property
@@ -160,7 +161,9 @@ class SparseDecode:
                 own = fmt.round_up_to if fmt.round_up_to > 1 else fmt.bytes_per_token
                 unit = own if capability[0] == 10 else 16
                 views.append(CacheViews(record_view(fmt, size, field, device, unit)))
-        padded = heads != query_heads
+        q_buffer = sink_buffer = None
+        if heads != query_heads:
+            q_buffer, sink_buffer = self._padding(q_shape, query_heads, device)
         indices_shape = torch.Size((batch, q_len, topk))
         extra_shape = None if extra_topk is None else torch.Size((batch, q_len, extra_topk))
         scale = require_finite("softmax_scale", scale)
@@ -180,8 +183,8 @@ class SparseDecode:
             checks,
             views[0],
             views[1] if len(views) > 1 else None,
-            torch.zeros(q_shape, dtype=torch.bfloat16, device=device) if padded else None,
-            torch.full((heads,), -torch.inf, device=device) if padded else None,
+            q_buffer,
+            sink_buffer,
             (
                 q_shape,
                 indices_shape,
@@ -195,6 +198,16 @@ class SparseDecode:
             ),
         )
         self.refresh()
+
+    def _padding(
+        self, q_shape: torch.Size, query_heads: int, device: torch.device
+    ) -> tuple[Tensor, Tensor]:
+        """Buffers of a padded query and sink; kept, since graphs of an earlier plan read them."""
+        key = (q_shape, query_heads, device)
+        if key not in self._buffers:
+            q = torch.zeros(q_shape, dtype=torch.bfloat16, device=device)
+            self._buffers[key] = (q, torch.full((q_shape[2],), -torch.inf, device=device))
+        return self._buffers[key]
 
     def refresh(self) -> None:
         """Forget the schedule: the next run makes one from the top-k lengths' values then."""

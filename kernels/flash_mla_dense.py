@@ -124,6 +124,7 @@ class DenseDecode:
         scale = head_size**-0.5 if softmax_scale is None else softmax_scale
         scale = require_finite("softmax_scale", scale)
         q_shape = torch.Size((batch, q_len, query_heads, head_size))
+        checks = debug_wanted(debug)
         make = plain_view(kv_format, page_size, "kv_cache", device)
         views = CacheViews(lambda cache: make(cache).unsqueeze(2))
         self._plan = _Plan(
@@ -138,7 +139,7 @@ class DenseDecode:
             causal,
             scale,
             page_size,
-            debug_wanted(debug),
+            checks,
             views,
             torch.ones(1, device=device) if fp8 else None,
             (
@@ -148,7 +149,7 @@ class DenseDecode:
                 causal,
                 views.found,
                 capture_check(device),
-                operator.last == "out" and q_len == 1,
+                operator.last == "out" and q_len == 1 and not fp8 and not checks,
             ),
         )
         self.refresh()
@@ -188,49 +189,30 @@ class DenseDecode:
                 raise wrong_shape("q", q, q_shape)
             if (not q.is_contiguous() or q.data_ptr() & 15) and not is_aligned(q):
                 raise misaligned(q)
-            if capturing() is not self._captured:
+            captured = capturing()
+            if captured is not self._captured:
                 self.refresh()
-                self._captured = capturing()
+                self._captured = captured
             cache = views.get(id(kv_cache))
             if cache is None:
                 cache = plan.cache(kv_cache)
-            if plan.debug:
-                least = 0 if plan.make_schedule is None else 1
-                require_tables(block_table, cache_seqlens, cache.shape[0], plan.page_size, least)
-            if plan.make_schedule is not None:
-                return self._run_fp8(
+            if not direct or q_scale is not None or tensor_scale is not None:
+                return self._run_other(
                     plan, q, cache, block_table, cache_seqlens, q_scale, tensor_scale, out
                 )
-            if q_scale is not None or tensor_scale is not None:
-                raise KernelError("tensor_scale", "given", "None: the format has no scale")
             meta, splits = self._schedule
-            if plan.last == "out":
-                # The kernel's own view of [batch, q_len, heads, 512]: the same where q_len is 1.
-                rows = out if direct or out is None else out.view(plan.out_view)
-                written, lse, new_meta, new_splits = call(
-                    q,
-                    cache,
-                    VALUE_SIZE,
-                    cache_seqlens,
-                    block_table,
-                    scale,
-                    causal,
-                    meta,
-                    splits,
-                    rows,
-                )
-            else:
-                written, lse, new_meta, new_splits = call(
-                    q,
-                    cache,
-                    VALUE_SIZE,
-                    cache_seqlens,
-                    block_table,
-                    scale,
-                    causal,
-                    meta,
-                    splits,
-                )
+            written, lse, new_meta, new_splits = call(
+                q,
+                cache,
+                VALUE_SIZE,
+                cache_seqlens,
+                block_table,
+                scale,
+                causal,
+                meta,
+                splits,
+                out,
+            )
         except KernelError:
             raise
         except Exception:
@@ -238,6 +220,44 @@ class DenseDecode:
             raise
         if meta is None:
             self._schedule = (new_meta, new_splits)
+        return written, lse
+
+    def _run_other(
+        self,
+        plan: _Plan,
+        q: Tensor,
+        cache: Tensor,
+        block_table: Tensor,
+        cache_seqlens: Tensor,
+        q_scale: Tensor | None,
+        tensor_scale: Tensor | None,
+        out: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """The rarer ways: under debug, FP8, several queries a sequence, providers without `out`."""
+        if plan.debug:
+            least = 0 if plan.make_schedule is None else 1
+            require_tables(block_table, cache_seqlens, cache.shape[0], plan.page_size, least)
+        if plan.make_schedule is not None:
+            return self._run_fp8(
+                plan, q, cache, block_table, cache_seqlens, q_scale, tensor_scale, out
+            )
+        if q_scale is not None or tensor_scale is not None:
+            raise KernelError("tensor_scale", "given", "None: the format has no scale")
+        last: tuple[Tensor | None, ...] = ()
+        if plan.last == "out":  # as the kernel sees [batch, q_len, heads, 512]
+            last = (None if out is None else out.view(plan.out_view),)
+        written, lse, *schedule = plan.call(
+            q,
+            cache,
+            VALUE_SIZE,
+            cache_seqlens,
+            block_table,
+            plan.scale,
+            plan.causal,
+            *self._schedule,
+            *last,
+        )
+        self._schedule = tuple(schedule)
         if out is None:
             return written, lse
         return (out if plan.last == "out" else out.copy_(written)), lse

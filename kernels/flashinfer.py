@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from .bounds import debug_wanted, require_slots, require_tables
-from .checks import require_finite, require_int, require_tensor
+from .checks import require_finite, require_int
 from .errors import KernelError
+from .flashinfer_tables import Table, dense_table, sparse_table
 from .launch import require_planned, require_sizes, resolve_device, unplanned
 from .providers import find_flashinfer
 from .rows import Call, capability_of, find_row
@@ -36,38 +37,28 @@ _DTYPES = {
 """By stored dtype: the query dtype's name and dtype, and the cache's dtype."""
 
 
-class _Table(NamedTuple):
-    """Page numbers one sequence after another, as FlashInfer takes them (CSR)."""
-
-    q_starts: Tensor
-    page_starts: Tensor
-    pages: Tensor
-    lengths: Tensor
-    positions: Tensor | None
-    """Where in flattened indices the pages stand; None: everywhere."""
-
-
 class _Plan(NamedTuple):
     device: torch.device
-    run: Any
     dtype: torch.dtype
     shape: torch.Size
     q_rows: tuple[int, ...]
     out_rows: tuple[int, ...]
     lse_shape: tuple[int, ...]
-    lse: bool
     fp8: bool
     topk: int | None
     debug: bool
     cache: CacheViews
-    table: _Table
+    table: Table
+    hot: tuple[Any, ...]
+    """What every run reads, together."""
 
 
 class BatchMLA:
     """Decode over plain rows. `plan` takes the tables too: FlashInfer schedules on the host.
 
     So a plan waits for the GPU; a run does not. With cuda_graph, a later plan of the same shapes
-    writes to the buffers that the captured runs read, and a replay follows it.
+    writes to the buffers that the captured runs read, and a replay follows it, up to twice as many
+    pages as at first; without it, replay a graph only until the next plan.
     """
 
     kernel = "flashinfer.batch_mla"
@@ -78,7 +69,7 @@ class BatchMLA:
         self._workspace = workspace
         self._wrapper: Any = None
         self._wrapper_key: tuple[Any, ...] | None = None
-        self._buffers: _Table | None = None
+        self._buffers: Table | None = None
         self._plan: _Plan | None = None
 
     @property
@@ -153,9 +144,9 @@ class BatchMLA:
         shape = torch.Size((require_int("batch", batch), require_int("q_len", q_len), query_heads))
         wanted = debug_wanted(debug)
         if topk is None:
-            table = _dense_table(device, shape, page_size, block_table, cache_seqlens)
+            table = dense_table(device, shape, page_size, block_table, cache_seqlens)
         else:
-            table = _sparse_table(device, shape, topk, indices, topk_length)
+            table = sparse_table(device, shape, topk, indices, topk_length)
         if cuda_graph:
             table = self._reserve(table, page_size, topk, backend)
         else:
@@ -180,20 +171,21 @@ class BatchMLA:
         except ValueError as error:
             raise KernelError("plan", "refused by FlashInfer", str(error)) from error
         make = plain_view(kv_format, page_size, "kv_cache", device)
+        views = CacheViews(make if topk is None else lambda cache: _as_slots(make(cache)))
+        fp8 = stored == "float8_e4m3fn"
         self._plan = _Plan(
             device,
-            self._wrapper.run,
             dtype,
             torch.Size((*shape, head_size)),
             (tokens, query_heads, head_size),
             (tokens, query_heads, latent),
             tuple(shape),
-            lse,
-            stored == "float8_e4m3fn",
+            fp8,
             topk,
             wanted,
-            CacheViews(make if topk is None else lambda cache: _as_slots(make(cache))),
+            views,
             table,
+            (self._wrapper.run, views.found, lse, not fp8 and not wanted),
         )
         if wanted:
             self._tables = (block_table, cache_seqlens)
@@ -219,6 +211,7 @@ class BatchMLA:
         plan = self._plan
         if plan is None:
             raise unplanned()
+        run, views, with_lse, plain = plan.hot
         query, rows = q, out
         flat = q.dim() == 3
         if not flat:
@@ -228,37 +221,45 @@ class BatchMLA:
             except (RuntimeError, AttributeError):
                 self._check(plan, q, out)
                 raise
-        cache = plan.cache(kv_cache)
+        cache = views.get(id(kv_cache))
+        if cache is None:
+            cache = plan.cache(kv_cache)
         if indices is not None:
             self._set_indices(plan, indices)
-        if plan.debug:
-            self._debug(plan, cache)
-        scale: float | Tensor | None = None
-        if plan.fp8:
-            scale = 1.0 if tensor_scale is None else tensor_scale
-            if isinstance(scale, Tensor):
-                raise KernelError("tensor_scale", "a tensor", "a number: reading one would wait")
-        elif tensor_scale is not None:
-            raise KernelError("tensor_scale", tensor_scale, "None: the format has no scale")
+        scales: dict[str, Any] = {}
+        if not plain or tensor_scale is not None:
+            scales = self._scales(plan, tensor_scale)
+            if plan.debug:
+                self._debug(plan, cache)
         try:
-            found = plan.run(
+            found = run(
                 query=query,
                 kv_cache=cache,
                 out=rows,
-                return_lse=plan.lse,
-                return_lse_base_on_e=plan.lse,
-                ckv_scale=scale,
-                kpe_scale=scale,
+                return_lse=with_lse,
+                return_lse_base_on_e=with_lse,
+                **scales,
             )
         except Exception:
             self._check(plan, q, out)
             raise
-        written, lse = found if plan.lse else (found, None)
         if flat:
-            return written, lse
+            return found if with_lse else (found, None)
+        written, lse = found if with_lse else (found, None)
         if lse is not None:
             lse = lse.view(plan.lse_shape).mT
         return (written.view(*plan.lse_shape, -1) if out is None else out), lse
+
+    def _scales(self, plan: _Plan, tensor_scale: float | Tensor | None) -> dict[str, Any]:
+        """The wrapper's own arguments of an e4m3 cache's scale."""
+        if not plan.fp8:
+            if tensor_scale is not None:
+                raise KernelError("tensor_scale", tensor_scale, "None: the format has no scale")
+            return {}
+        if isinstance(tensor_scale, Tensor):
+            raise KernelError("tensor_scale", "a tensor", "a number: reading one would wait")
+        scale = 1.0 if tensor_scale is None else tensor_scale
+        return {"ckv_scale": scale, "kpe_scale": scale}
 
     def _set_indices(self, plan: _Plan, indices: Tensor) -> None:
         if plan.topk is None:
@@ -292,7 +293,7 @@ class BatchMLA:
             shape = plan.out_rows if flat else (*plan.shape[:3], plan.out_rows[2])
             require_planned("out", out, plan.dtype, shape, plan.device)
 
-    def _prepare(self, buffers: _Table | None, device: torch.device, *key: Any) -> None:
+    def _prepare(self, buffers: Table | None, device: torch.device, *key: Any) -> None:
         """A wrapper for this key: the one at hand, or a new one around `buffers`."""
         if self._wrapper_key == (buffers is None, device, key):
             return
@@ -305,7 +306,7 @@ class BatchMLA:
         )
         self._wrapper_key = (buffers is None, device, key)
 
-    def _reserve(self, table: _Table, page_size: int, topk: int | None, backend: str) -> _Table:
+    def _reserve(self, table: Table, page_size: int, topk: int | None, backend: str) -> Table:
         """The table in buffers that stay where they are from plan to plan."""
         device = table.q_starts.device
         key = (backend, tuple(table.q_starts.shape), topk, page_size)
@@ -313,7 +314,7 @@ class BatchMLA:
         fits = buffers is not None and buffers.pages.shape[0] >= table.pages.shape[0]
         if not fits or self._wrapper_key != (False, device, key):
             spare = table.pages.new_zeros(max(1, 2 * table.pages.shape[0]))
-            self._buffers = _Table(
+            self._buffers = Table(
                 table.q_starts.clone(),
                 table.page_starts.clone(),
                 spare,
@@ -333,60 +334,3 @@ def _as_slots(pages: Tensor) -> Tensor:
     if pages.shape[0] > 1 and pages.stride(0) != pages.shape[1] * pages.stride(1):
         raise KernelError("kv_cache", "pages apart", "pages one after another for sparse attention")
     return pages.reshape(-1, 1, pages.shape[2])
-
-
-def _dense_table(
-    device: torch.device,
-    shape: torch.Size,
-    page_size: int,
-    block_table: Tensor | None,
-    cache_seqlens: Tensor | None,
-) -> _Table:
-    batch, q_len, _ = shape
-    blocks = block_table.shape[-1] if isinstance(block_table, Tensor) else None
-    names = (("batch", batch), ("blocks", blocks))
-    table = require_tensor("block_table", block_table, (torch.int32,), names, device)
-    lengths = require_tensor(
-        "cache_seqlens", cache_seqlens, (torch.int32,), (("batch", batch),), device
-    )
-    needed = (lengths + page_size - 1) // page_size
-    if bool((needed > table.shape[1]).any()):
-        accepted = f"up to {table.shape[1] * page_size}, block_table's tokens"
-        raise KernelError("cache_seqlens", int(lengths.max()), accepted, "widen block_table")
-    used = torch.arange(table.shape[1], device=device) < needed[:, None]
-    q_starts = torch.arange(batch + 1, dtype=torch.int32, device=device) * q_len
-    return _Table(q_starts, _starts(needed), table[used], lengths.contiguous(), None)
-
-
-def _sparse_table(
-    device: torch.device,
-    shape: torch.Size,
-    topk: int,
-    indices: Tensor | None,
-    topk_length: Tensor | None,
-) -> _Table:
-    """Each query token as a sequence of its own, whose pages of one token are its indices."""
-    batch, q_len, _ = shape
-    names = (("batch", batch), ("q_len", q_len), ("topk", topk))
-    flat = require_tensor("indices", indices, (torch.int32,), names, device).reshape(-1)
-    tokens = batch * q_len
-    lengths = torch.full((tokens,), topk, dtype=torch.int32, device=device)
-    positions = None
-    pages = flat.clone()
-    if topk_length is not None:
-        given = (("batch", batch),)
-        length = require_tensor("topk_length", topk_length, (torch.int32,), given, device)
-        lengths = length.repeat_interleave(q_len)
-        if bool(((lengths < 0) | (lengths > topk)).any()):
-            raise KernelError("topk_length", length.tolist(), f"0 to {topk}")
-        used = torch.arange(topk, device=device) < lengths[:, None]
-        positions = used.view(-1).nonzero().view(-1)
-        pages = flat[positions]
-    q_starts = torch.arange(tokens + 1, dtype=torch.int32, device=device)
-    return _Table(q_starts, _starts(lengths), pages, lengths, positions)
-
-
-def _starts(counts: Tensor) -> Tensor:
-    starts = counts.new_zeros(counts.shape[0] + 1)
-    torch.cumsum(counts, 0, dtype=torch.int32, out=starts[1:])
-    return starts

@@ -50,7 +50,10 @@ class _Plan(NamedTuple):
 
 
 class SparseDsv4:
-    """Two-pool decode on 10.x: `plan` once a batch shape, then `run` a layer."""
+    """Two-pool decode on 10.x: `plan` once a batch shape, then `run` a layer.
+
+    A captured graph reads the plan's buffers: replay it only until the next plan.
+    """
 
     kernel = "flashinfer.sparse_mla_dsv4"
 

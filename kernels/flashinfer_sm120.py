@@ -60,7 +60,10 @@ class _Plan(NamedTuple):
 
 
 class PackedSparse:
-    """Sparse decode on 12.x: `plan` once a batch shape, then `run` a layer."""
+    """Sparse decode on 12.x: `plan` once a batch shape, then `run` a layer.
+
+    A captured graph reads the plan's buffers: replay it only until the next plan.
+    """
 
     kernel = "flashinfer.sparse_mla_sm120"
 

@@ -46,7 +46,10 @@ class _Plan(NamedTuple):
 
 
 class TrtllmDecode:
-    """Decode on 10.x: `plan` once a batch shape, then `run` a layer. No schedule is kept."""
+    """Decode on 10.x: `plan` once a batch shape, then `run` a layer. No schedule is kept.
+
+    A captured graph reads the plan's buffers: replay it only until the next plan.
+    """
 
     def __init__(self, workspace: Tensor | None = None) -> None:
         """workspace: uint8 on the GPU, zeroed before its first use; None allocates 128 MiB."""

@@ -252,6 +252,7 @@ def test_14_all_reasons_at_once() -> None:
         "block_size",
         "query_heads",
         "topk",
+        "engine",
         "libraries",
     ]
     for reason in verdict.reasons:

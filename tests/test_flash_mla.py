@@ -154,6 +154,18 @@ def test_heads_are_padded_visibly(heads: int, padded: int) -> None:
     assert lse.shape == (2, heads, 1)
 
 
+def test_padding_survives_a_plan() -> None:
+    """A graph captured before the plan still reads it."""
+    decode = sparse(40)
+    q, cache, arguments = inputs(40)
+    decode.run(q, cache, **arguments)
+    first = recorded(decode).args[0]
+    plan = {"kv_format": V4, "page_size": 64, "query_heads": 40, "head_size": 512, "batch": 2}
+    decode.plan(**plan, topk=128, device="cpu")
+    decode.run(q, cache, **arguments)
+    assert recorded(decode).args[0] is first
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -298,6 +310,20 @@ def test_the_dense_call_is_the_library_s() -> None:
     decode.run(q, cache, **tables)
     assert recorded(decode, "dense_decode").args[7:9] == fake_libraries.SCHEDULE
     assert recorded(decode, "dense_decode").args[9] is None
+
+
+def test_the_dense_call_of_one_query_needs_no_view() -> None:
+    decode = dense(q_len=1, causal=False)
+    q, cache, tables = dense_inputs()
+    q = q[:, :1].contiguous()
+    out = torch.zeros(2, 1, 16, 512, dtype=torch.bfloat16)
+    decode.run(q, cache, **tables, out=out)
+    assert recorded(decode, "dense_decode").args[9] is out
+    decode.run(q, cache, **tables)
+    assert recorded(decode, "dense_decode").args[7:9] == fake_libraries.SCHEDULE
+    assert recorded(decode, "dense_decode").args[9] is None
+    with pytest.raises(KernelError, match="tensor_scale"):
+        decode.run(q, cache, **tables, tensor_scale=torch.ones(1))
 
 
 def test_the_dense_fp8_call_is_the_library_s() -> None:

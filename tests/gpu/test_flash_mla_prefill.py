@@ -9,9 +9,12 @@ from attnmatrix.kernels.errors import KernelError
 from attnmatrix.kernels.flash_mla_prefill import SparsePrefill
 from tests.gpu.support import (
     adapter,
+    capture,
     get_format,
     make_cache,
     make_indices,
+    no_new_memory,
+    no_sync,
     poisoned,
     reference,
     require_right,
@@ -51,6 +54,27 @@ def test_right(
     assert got.data_ptr() == out.data_ptr()
     want = reference(q.unsqueeze(1), cache, plan, {"indices": indices, **arguments})
     require_right((got.unsqueeze(1), lse.unsqueeze(2)), want, torch.bfloat16)
+
+
+@pytest.mark.parametrize("heads", [40, 64])
+def test_a_graph_follows_indices_and_a_run_does_not_wait(cuda: torch.device, heads: int) -> None:
+    fmt = get_format("bf16_512")
+    q = torch.randn(5, heads, 512, device=cuda).bfloat16()
+    cache = make_cache(fmt, 12, 64, cuda)
+    indices = make_indices(5, 1, 128, 768, cuda).squeeze(1)
+    out = poisoned(5, heads, 512, dtype=torch.bfloat16, device=cuda)
+    decode = adapter(SparsePrefill)
+    plan = {"kv_format": fmt, "query_heads": heads, "head_size": 512, "topk": 128}
+    decode.plan(**plan, device=cuda)
+    graph, result = capture(lambda: decode.run(q, cache, indices=indices, out=out))
+    indices.copy_(make_indices(5, 1, 128, 768, cuda).squeeze(1))
+    out.fill_(torch.nan)
+    graph.replay()
+    known = {**plan, "page_size": 64, "value_size": 512}
+    want = reference(q.unsqueeze(1), cache, known, {"indices": indices.unsqueeze(1)})
+    require_right((result[0].unsqueeze(1), result[1].unsqueeze(2)), want, torch.bfloat16)
+    with no_new_memory(), no_sync():
+        decode.run(q, cache, indices=indices, out=out)
 
 
 def test_rows_out_of_range_count_as_none(cuda: torch.device) -> None:
