@@ -30,11 +30,12 @@ def lost(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[Problem
     variant = matrix.document.backends[name].variants[number]
     cells = [c for c in matrix.variant_cells(name, number, phase) if c.refuses is None]
     where = [_gpus(cell) for cell in cells]
+    groups = [(p, _alike(points(p.text), cells, where)) for p in variant.compute_capability]
     for claims in _claims(matrix, name, number, phase):
         found = []
         for words, path, holds in claims:
-            for pattern in variant.compute_capability:
-                for gpu, here in _alike(points(pattern.text), cells, where):
+            for pattern, group in groups:
+                for gpu, here in group:
                     if not holds(here):
                         shown = pattern.text
                         if pattern.specificity not in (0, 3):
