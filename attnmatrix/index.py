@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from .capability import Capability, CapabilityPattern, matches_any
 from .cell import UNKNOWN, Cell
-from .intset import IntSet
+from .intset import IntSet, union
 from .libraries import Absent
 from .request import FEATURES
 from .versions import Specifier, Version
@@ -197,7 +197,4 @@ def version_answer(accepted: Specifier | str, version: Version | Absent) -> bool
 
 def describe_ints(sets: Iterable[IntSet]) -> tuple[int | str, ...]:
     """The union of the sets: values, then runs of multiples as words."""
-    union = IntSet()
-    for each in sets:
-        union |= each
-    return union.describe()
+    return union(sets).describe()

@@ -164,6 +164,14 @@ def _add(run: Multiples, runs: list[Multiples], singles: set[int]) -> None:
         runs.append(Multiples(base, first, last))
 
 
+def union(sets: Iterable[IntSet]) -> IntSet:
+    """Every integer that is in one of the sets."""
+    found = IntSet()
+    for each in sets:
+        found |= each
+    return found
+
+
 _MANY = 100_000
 
 

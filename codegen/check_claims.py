@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attnmatrix.capability import Capability, format_capability
-from attnmatrix.intset import ANY, IntSet
+from attnmatrix.intset import ANY, IntSet, union
 from attnmatrix.request import FEATURES
 
 from .check_joined import lost
-from .gpus import all_points, points
+from .gpus import all_points, points, shown
 from .matrix import Matrix
 from .problems import Place, Problem
 from .schema import Backend, Kernel, Padding, Row, Stored, Variant
 from .source import Path_
-from .variants import claimed_dtypes, stored_dtypes
+from .variants import claim_path, claimed, formats_read, stored_dtypes
 
 _CODE = "claim-outside-kernel"
 
@@ -60,9 +60,7 @@ class _Claim:
     def problems(self) -> Iterator[Problem]:
         served: list[tuple[int, Row]] = []
         for dtype, (stored, _) in stored_dtypes(self.variant).items():
-            name = (
-                self.phase == "prefill" and self.variant.kernels.prefill_format
-            ) or stored.format
+            name, _ = formats_read(self.variant, stored, self.phase)
             if not self._known_formats(name):
                 continue  # reported as an unknown name
             listing = [
@@ -105,19 +103,15 @@ class _Claim:
         variant, backend = self.variant, self.backend
         casts = {stored.query_dtype for stored, _ in stored_dtypes(variant).values()}
         if casts <= {None}:
-            holder = (*self.path, "dtypes") if variant.dtypes else ("backends", self.name, "dtypes")
-            for i, dtype in enumerate(claimed_dtypes(backend, variant)):
+            holder = claim_path(self.name, self.number, variant, "dtypes")
+            for i, dtype in enumerate(claimed(backend, variant, "dtypes")):
                 takes = [
                     (n, r) for n, r in served if isinstance(r.dtypes, str) or dtype in r.dtypes
                 ]
                 yield from self._uncovered(f"dtype {dtype}", (*holder, i), takes, "dtypes", served)
-        sizes = variant.head_sizes or backend.head_sizes
+        sizes = claimed(backend, variant, "head_sizes")
         if isinstance(sizes, list):
-            holder = (
-                (*self.path, "head_sizes")
-                if variant.head_sizes
-                else ("backends", self.name, "head_sizes")
-            )
+            holder = claim_path(self.name, self.number, variant, "head_sizes")
             for i, size in enumerate(sizes):
                 takes = [(n, r) for n, r in served if _takes(r.head_sizes, IntSet([size]))]
                 yield from self._uncovered(
@@ -137,13 +131,8 @@ class _Claim:
                 yield from self._uncovered_set(claim, path, served, "query_heads", count)
         if self.phase == "prefill":
             return  # a backend's features are what its decode takes
-        claimed = variant.features if variant.features is not None else backend.features
-        holder = (
-            (*self.path, "features")
-            if variant.features is not None
-            else ("backends", self.name, "features")
-        )
-        for i, feature in enumerate(claimed):
+        holder = claim_path(self.name, self.number, variant, "features")
+        for i, feature in enumerate(claimed(backend, variant, "features")):
             if feature not in FEATURES:
                 continue  # reported as an unknown name
             takes = [
@@ -202,10 +191,7 @@ class _Claim:
             pattern = self.variant.compute_capability[i]
             near = [n for n, row in self.rows if gpu in all_points(row.compute_capability)]
             if near:
-                words = pattern.text
-                if pattern.specificity not in (0, 3):
-                    words += f" (such as {format_capability(gpu)})"
-                with_rows.append((words, near[0]))
+                with_rows.append((shown(pattern, gpu), near[0]))
                 continue
             gpus = dict.fromkeys(p.text for _, row in self.rows for p in row.compute_capability)
             told = f"rows are for {', '.join(gpus)}" if gpus else "every row refuses"
@@ -234,12 +220,8 @@ class _Claim:
 
 
 def _together(axes: list[IntSet | str], wanted: IntSet) -> bool:
-    union = IntSet()
-    for axis in axes:
-        if isinstance(axis, str):
-            return True
-        union |= axis
-    return wanted <= union
+    known = [axis for axis in axes if isinstance(axis, IntSet)]
+    return len(known) < len(axes) or wanted <= union(known)
 
 
 def _takes(axis: IntSet | str, claim: IntSet) -> bool:

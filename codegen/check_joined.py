@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
-from attnmatrix.capability import Capability, format_capability
+from attnmatrix.capability import Capability
 from attnmatrix.cell import Cell
-from attnmatrix.intset import ANY, IntSet
+from attnmatrix.intset import ANY, IntSet, union
 from attnmatrix.request import FEATURES
 
-from .gpus import points
+from .gpus import all_points, points, shown
 from .matrix import Matrix
 from .problems import Problem
-from .schema import Padding, Row, Stored
+from .schema import Padding, Stored
 from .source import Path_
-from .variants import claimed_dtypes, resolve
+from .variants import claim_path, claimed, resolve
 
 _Claim = tuple[str, Path_, Callable[[list[Cell]], bool]]
 """A claim in words, its place, and whether cells of one GPU hold it."""
@@ -37,10 +37,8 @@ def lost(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[Problem
             for pattern, group in groups:
                 for gpu, here in group:
                     if not holds(here):
-                        shown = pattern.text
-                        if pattern.specificity not in (0, 3):
-                            shown += f" (such as {format_capability(gpu)})"
-                        found.append(_problem(matrix, name, number, phase, words, path, shown, gpu))
+                        on = shown(pattern, gpu)
+                        found.append(_problem(matrix, name, number, phase, words, path, on, gpu))
                         break
         if found:
             yield from found
@@ -74,14 +72,13 @@ def _claims(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[list
     path: Path_ = ("backends", name, "variants", number)
 
     def holder(axis: str, i: int) -> Path_:
-        own = getattr(variant, axis) is not None
-        return (*path, axis, i) if own else ("backends", name, axis, i)
+        return (*claim_path(name, number, variant, axis), i)
 
     def any_cell(takes: Callable[[Cell], bool]) -> Callable[[list[Cell]], bool]:
         return lambda cells: any(map(takes, cells))
 
     def together(axis: str, wanted: IntSet) -> Callable[[list[Cell]], bool]:
-        return lambda cells: wanted <= _union(getattr(cell, axis) for cell in cells)
+        return lambda cells: wanted <= union(getattr(cell, axis) for cell in cells)
 
     yield [
         (
@@ -99,9 +96,9 @@ def _claims(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[list
             holder("dtypes", i),
             any_cell(lambda cell, dtype=dtype: dtype in cell.dtypes),  # type: ignore[misc]
         )
-        for i, dtype in enumerate(claimed_dtypes(backend, variant))
+        for i, dtype in enumerate(claimed(backend, variant, "dtypes"))
     ]
-    sizes = variant.head_sizes or backend.head_sizes
+    sizes = claimed(backend, variant, "head_sizes")
     yield [
         (
             f"head size {size}",
@@ -126,7 +123,7 @@ def _claims(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[list
     ):
         if isinstance(claim, IntSet) and claim != ANY:
             yield [(f"{words} {claim}", (*path, axis), together(axis, claim))]
-    features = variant.features if variant.features is not None else backend.features
+    features = claimed(backend, variant, "features")
     if phase == "decode":  # a backend's features are what its decode takes
         yield [
             (
@@ -141,13 +138,6 @@ def _claims(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[list
         ]
 
 
-def _union(sets: Iterable[IntSet]) -> IntSet:
-    union = IntSet()
-    for each in sets:
-        union |= each
-    return union
-
-
 def _problem(
     matrix: Matrix,
     name: str,
@@ -155,12 +145,12 @@ def _problem(
     phase: str,
     words: str,
     path: Path_,
-    shown: str,
+    where: str,
     gpu: Capability,
 ) -> Problem:
     kernel_name = getattr(matrix.document.backends[name].variants[number].kernels, phase)
     rows = matrix.document.kernels[kernel_name].rows
-    near = [i for i, row in enumerate(rows) if _speaks_of(row, gpu)]
+    near = [i for i, row in enumerate(rows) if gpu in all_points(row.compute_capability)]
     others = tuple(
         (
             matrix.source.place(("kernels", kernel_name, "rows", i)),
@@ -171,13 +161,9 @@ def _problem(
     return Problem(
         matrix.source.place(path),
         "claim-outside-kernel",
-        f"{name} claims {words} on {shown}, but no row of {kernel_name} takes it together with the "
+        f"{name} claims {words} on {where}, but no row of {kernel_name} takes it together with the "
         "rest of the claim",
         "on one GPU the rows with the most specific compute capability answer, less those that "
         "refuse: compare their formats, dtypes, head sizes, heads, pages, topk and features",
         others,
     )
-
-
-def _speaks_of(row: Row, gpu: Capability) -> bool:
-    return any(gpu in points(pattern.text) for pattern in row.compute_capability)

@@ -18,7 +18,7 @@ from .problems import Problem
 from .scalars import MODEL_DTYPE
 from .schema import Stored
 from .source import Path_
-from .variants import claimed_dtypes, resolve
+from .variants import claimed, resolve
 
 Rule = Callable[[Matrix], Iterator[Problem]]
 
@@ -130,7 +130,7 @@ def aliases_end(matrix: Matrix) -> Iterator[Problem]:
                     continue
                 end = resolve(variant, key)
                 if end == MODEL_DTYPE:
-                    absent = [d for d in claimed_dtypes(backend, variant) if d not in stored]
+                    absent = [d for d in claimed(backend, variant, "dtypes") if d not in stored]
                     if absent:
                         message = f"{key} follows the model's dtype, but {absent[0]} has no format"
                         yield Problem(place, "alias-dead-end", message, hint)

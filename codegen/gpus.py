@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from attnmatrix.capability import NO_GPU, Capability, CapabilityPattern
+from attnmatrix.capability import NO_GPU, Capability, CapabilityPattern, format_capability
 
 _UNIVERSE: tuple[Capability, ...] = (
     NO_GPU,
@@ -58,3 +58,10 @@ def meets(a: Iterable[CapabilityPattern], b: Iterable[CapabilityPattern]) -> tup
     others = list(b)
     found = [meet(x.text, y.text) for x in a for y in others]
     return tuple(dict.fromkeys(text for text in found if text is not None))
+
+
+def shown(pattern: CapabilityPattern, gpu: Capability) -> str:
+    """A pattern in words, with an example of the GPUs that it matches where it has several."""
+    if pattern.specificity in (0, 3):
+        return pattern.text
+    return f"{pattern.text} (such as {format_capability(gpu)})"

@@ -11,7 +11,7 @@ from attnmatrix.intset import ANY, NONE, IntSet, Multiples
 from .gpus import meets, points
 from .scalars import MODEL_DTYPE
 from .schema import Backend, Document, Kernel, KVFormat, Padding, Row, Stored, Variant
-from .variants import claimed_dtypes, resolve, stored_dtypes
+from .variants import claimed, formats_read, resolve, stored_dtypes
 
 
 def variant_cells(
@@ -24,9 +24,7 @@ def variant_cells(
     kernel = document.kernels.get(kernel_name)
     model_aliases = [n for n in variant.kv_cache_dtypes if resolve(variant, n) == MODEL_DTYPE]
     for name, (stored, spellings) in stored_dtypes(variant).items():
-        format_name, extra_format = stored.format, stored.extra_format
-        if phase == "prefill" and variant.kernels.prefill_format is not None:
-            format_name, extra_format = variant.kernels.prefill_format, None
+        format_name, extra_format = formats_read(variant, stored, phase)
         for row in kernel.rows if kernel else [None]:
             if row is not None and not _reads(row, format_name, extra_format):
                 continue
@@ -77,8 +75,8 @@ def _meeting(
 ) -> Cell | None:
     """What a variant's claim and one row have in common; None if nothing."""
     unknown: list[str] = []
-    dtypes = tuple(claimed_dtypes(backend, variant))
-    sizes = variant.head_sizes or backend.head_sizes
+    dtypes = tuple(claimed(backend, variant, "dtypes"))
+    sizes = claimed(backend, variant, "head_sizes")
     head_sizes = ANY  # what the record holds is what a query meets; none: nobody has described it
     if kv_format is not None:
         head_sizes = IntSet([kv_format.head_size])
@@ -86,7 +84,7 @@ def _meeting(
         head_sizes &= IntSet(sizes)
     block_sizes = _known(variant.block_sizes, "block_sizes", unknown)
     heads, padded_to = _claimed_heads(variant, unknown)
-    claimed = variant.features if variant.features is not None else backend.features
+    features = claimed(backend, variant, "features")
     notes = [*backend.notes, *variant.notes]
     if kernel is None or row is None:
         return Cell(
@@ -104,7 +102,7 @@ def _meeting(
             padded_to=padded_to,
             block_sizes=block_sizes,
             page_size=variant.page_size,
-            features=tuple(claimed),
+            features=tuple(features),
             engines=backend.engines or None,
             unknown=tuple(unknown),
             sources=tuple(backend.sources),
@@ -151,8 +149,8 @@ def _meeting(
         block_sizes=block_sizes,
         page_size=variant.page_size,
         topk=topk,
-        features=tuple(f for f in claimed if f in row.features.known),
-        unknown_features=tuple(f for f in claimed if f in row.features.unknown),
+        features=tuple(f for f in features if f in row.features.known),
+        unknown_features=tuple(f for f in features if f in row.features.unknown),
         versions=row.versions,
         engines=backend.engines or None,
         unknown=tuple(dict.fromkeys(unknown)),

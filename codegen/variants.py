@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .scalars import MODEL_DTYPE
 from .schema import Backend, Stored, Variant
+from .source import Path_
 
 
 def resolve(variant: Variant, name: str) -> str | None:
@@ -25,9 +28,24 @@ def resolve(variant: Variant, name: str) -> str | None:
     return None
 
 
-def claimed_dtypes(backend: Backend, variant: Variant) -> list[str]:
-    """The model dtypes that a variant claims."""
-    return variant.dtypes or backend.dtypes
+def claimed(backend: Backend, variant: Variant, axis: str) -> Any:
+    """What a variant claims on an axis that it may narrow: its own list, or else its backend's."""
+    own = getattr(variant, axis)
+    return getattr(backend, axis) if own is None else own
+
+
+def claim_path(name: str, number: int, variant: Variant, axis: str) -> Path_:
+    """Where that claim stands."""
+    if getattr(variant, axis) is None:
+        return ("backends", name, axis)
+    return ("backends", name, "variants", number, axis)
+
+
+def formats_read(variant: Variant, stored: Stored, phase: str) -> tuple[str, str | None]:
+    """The formats of the main cache and the extra pool that a phase's kernel reads."""
+    if phase == "prefill" and variant.kernels.prefill_format is not None:
+        return variant.kernels.prefill_format, None
+    return stored.format, stored.extra_format
 
 
 def stored_dtypes(variant: Variant) -> dict[str, tuple[Stored, list[str]]]:
