@@ -45,9 +45,7 @@ class Case(NamedTuple):
     def key(self) -> str:
         """The case in one word, as `--case` takes it: 'kernel=…,kv_format=…'."""
         items = {**self._asdict(), "features": "+".join(self.features)}
-        return ",".join(
-            f"{axis}={value}" for axis, value in items.items() if value not in ("", None)
-        )
+        return ",".join(f"{axis}={value}" for axis, value in items.items() if value)
 
     @classmethod
     def parse(cls, key: str) -> Case:
