@@ -16,9 +16,12 @@ from .intset import IntSet, Multiples
 from .versions import Specifier, Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 NO_GPU = (0, 0)
+
+IDENTITY = ("kv_format", "dtype", "head_size")
+"""What a row speaks of: where one that is more specific speaks of a call, a wider one is silent."""
 
 
 class Call(NamedTuple):
@@ -61,12 +64,17 @@ def load_rows(kernel: str) -> list[dict[str, Any]]:
     return _load(kernel)
 
 
-def judge(rows: Sequence[dict[str, Any]], call: Call, *, untested: bool = False) -> Standing:
+def judge(rows: Sequence[Mapping[str, Any]], call: Call, *, untested: bool = False) -> Standing:
     """How the call stands. With `untested`, what nobody has established is taken too."""
     refusal = ""
     nearest: tuple[Failure, ...] | None = None
-    for place, row in sorted(enumerate(rows), key=lambda item: -_specificity(item[1], call)):
+    spoken = -1
+    for rank, place, row in in_order(rows, call.compute_capability):
+        if rank < spoken:
+            break
         failing = tuple(failures(row, call, untested=untested))
+        if not {failure.field for failure in failing} & {"compute_capability", *IDENTITY}:
+            spoken = rank
         if row["refuses"] is not None:  # such a row has no features: it refuses with any
             if all(failure.field == "features" for failure in failing):
                 refusal = refusal or row["refuses"]
@@ -78,7 +86,15 @@ def judge(rows: Sequence[dict[str, Any]], call: Call, *, untested: bool = False)
     return Standing(None, refusal, nearest or ())
 
 
-def query_heads_taken(rows: Sequence[dict[str, Any]], call: Call) -> IntSet:
+def in_order(
+    rows: Sequence[Mapping[str, Any]], compute_capability: tuple[int, int]
+) -> list[tuple[int, int, Mapping[str, Any]]]:
+    """Rows as they are asked, those most specific to the GPU first: (specificity, place, row)."""
+    ranked = [(_specificity(row, compute_capability), i, row) for i, row in enumerate(rows)]
+    return sorted(ranked, key=lambda item: -item[0])
+
+
+def query_heads_taken(rows: Sequence[Mapping[str, Any]], call: Call) -> IntSet:
     """The head counts of the rows that take the call in every other respect."""
     taken = IntSet()
     for row in rows:
@@ -88,7 +104,7 @@ def query_heads_taken(rows: Sequence[dict[str, Any]], call: Call) -> IntSet:
     return taken
 
 
-def failures(row: dict[str, Any], call: Call, *, untested: bool = False) -> Iterator[Failure]:
+def failures(row: Mapping[str, Any], call: Call, *, untested: bool = False) -> Iterator[Failure]:
     """Each field of the call that the row does not take."""
     patterns = _listed(row["compute_capability"])
     if not any(CapabilityPattern(text).matches(call.compute_capability) for text in patterns):
@@ -149,9 +165,9 @@ def _version_failure(
     yield Failure("provider", f"{name}=={version}", needs)
 
 
-def _specificity(row: dict[str, Any], call: Call) -> int:
+def _specificity(row: Mapping[str, Any], compute_capability: tuple[int, int]) -> int:
     patterns = [CapabilityPattern(text) for text in _listed(row["compute_capability"])]
-    return max((p.specificity for p in patterns if p.matches(call.compute_capability)), default=-1)
+    return max((p.specificity for p in patterns if p.matches(compute_capability)), default=-1)
 
 
 def _listed(value: Any) -> list[str]:

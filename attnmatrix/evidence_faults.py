@@ -1,0 +1,201 @@
+"""What can be wrong with an evidence file: everything at once, each with its line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+from .evidence import AXES, HEADER, OUTCOMES, Evidence, Fault, InvalidEvidence, Record, order
+from .versions import parse_version
+
+_WORD = r"[A-Za-z0-9][\w.+-]*"
+_WRITE = "let attnmatrix probe --write write the file"
+_PROVIDER = {"distribution", "version"}
+
+
+def parsed(raw: bytes, shown: str, loads: Callable[[bytes], Any]) -> Any:
+    """The data of a JSON text, by `loads` or, where that fails, by the standard parser."""
+    try:
+        return loads(raw)
+    except ValueError:
+        pass
+    try:
+        return json.loads(raw)
+    except json.JSONDecodeError as error:
+        fault = Fault(error.lineno, f"not JSON: {error.msg} at column {error.colno}", _WRITE)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        fault = Fault(line, f"byte {raw[error.start]:#04x} is not UTF-8", "save the file as UTF-8")
+    raise InvalidEvidence(shown, [fault]) from None
+
+
+def faults_of(data: Any, raw: bytes, file: str) -> list[Fault]:
+    """Everything wrong with the data that `raw`, a file of this name, holds."""
+    if not isinstance(data, dict):
+        return [Fault(1, "an evidence file holds a JSON object", _WRITE)]
+    faults = list(_header_faults(data, raw))
+    if not faults:
+        provider = (data["provider"]["distribution"], data["provider"]["version"])
+        named = Evidence(**{n: data[n] for n in HEADER} | {"provider": provider}).file_name
+        if named != file:
+            faults.append(Fault(1, f"a file that holds this is called {named}", "rename it"))
+    items = data.get("records")
+    found = list(_record_faults(items)) if isinstance(items, list) else []
+    if found:
+        lines = _record_lines(raw)
+        faults += [Fault(lines[number], *words) for number, *words in found]
+    if rb"\ud" in raw and not faults:  # half of a pair is no sign, and nothing could print it
+        lines = _record_lines(raw)
+        for line, item in zip(lines, data["records"], strict=True):
+            if re.search("[\ud800-\udfff]", item["message"] or ""):
+                faults.append(Fault(line, "message: a lone surrogate", _WRITE))
+    return faults
+
+
+def _header_faults(data: dict[str, Any], raw: bytes) -> Iterator[Fault]:
+    for name in (*HEADER, "records"):
+        if name not in data:
+            yield Fault(1, f"the key {name!r} is missing", f"present: {', '.join(data) or 'none'}")
+    for name, value in data.items():
+        message = ""
+        if name == "records":
+            message = "" if isinstance(value, list) else "records: this is a list"
+        elif name not in HEADER:
+            message = f"nothing reads the key {name!r}"
+        elif name == "provider":
+            if not _is_provider(value):
+                accepted = '{"distribution": "vllm", "version": "0.33.0"}'
+                message = f"provider: {value!r} is not of the form {accepted}"
+        elif not isinstance(value, str) or not value.strip() or "\n" in value:
+            message = f"{name}: {value!r} is not a line of text"
+        elif wanted := _malformed(name, value):
+            message = f"{name}: {value!r} is not {wanted}"
+        if message:
+            key = re.search(rb'^\s*"%s"\s*:' % re.escape(name.encode()), raw, re.MULTILINE)
+            yield Fault(raw.count(b"\n", 0, key.end()) + 1 if key else 1, message, _WRITE)
+
+
+def _is_provider(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and {*value} == _PROVIDER
+        and all(isinstance(part, str) for part in value.values())
+        and not _malformed("library", value["distribution"])
+        and not _malformed("torch", value["version"])
+    )
+
+
+def _malformed(name: str, value: str) -> str:
+    """What a text of the header should have been, or ""."""
+    if name == "compute_capability":
+        return "" if re.fullmatch(r"\d{1,2}\.\d", value, re.ASCII) else 'such as "9.0"'
+    if name == "library":
+        return "" if re.fullmatch(_WORD, value, re.ASCII) else "a name"
+    try:
+        if name == "date" and date.fromisoformat(value).isoformat() != value:
+            return "a date such as 2026-12-03"
+        if name in ("torch", "attnmatrix"):
+            parse_version(value)
+    except ValueError:
+        return "a date such as 2026-12-03" if name == "date" else "a version such as 2.13.0"
+    return ""
+
+
+def _record_faults(items: list[Any]) -> Iterator[tuple[int, str, str]]:
+    """All that is wrong with the records, by their place in the list.
+
+    What was found sound is remembered, so that a sound file of thousands takes little time.
+    """
+    sound: set[tuple[Any, ...]] = set()
+    last: tuple[Any, ...] | None = None
+    for number, item in enumerate(items):
+        if not isinstance(item, dict) or {*item} != {*Record._fields}:
+            yield number, f"a record holds {', '.join(Record._fields)}, and nothing else", _WRITE
+            continue
+        kernel, case, *outcome = map(item.__getitem__, Record._fields)
+        shape = _shape(*outcome)
+        if shape not in sound:
+            faults = list(_outcome_faults(*outcome))
+            yield from ((number, *fault) for fault in faults)
+            if not faults:
+                sound.add(shape)
+        faults = list(_case_faults(kernel, case))
+        yield from ((number, *fault) for fault in faults)
+        if not faults:
+            here = order(kernel, case)
+            if last is not None and here <= last:
+                words = "stands twice" if here == last else "is out of order"
+                yield number, f"the case {shown_case(case)} {words}", _WRITE
+            last = here
+
+
+def shown_case(case: dict[str, Any]) -> str:
+    """A case in one line: its axes, less those that it does not have."""
+    return ", ".join(
+        f"{axis} {', '.join(value) if isinstance(value, list) else value}"
+        for axis, value in case.items()
+        if value not in (None, [])
+    )
+
+
+def _shape(outcome: Any, claimed: Any, error: Any, message: Any) -> tuple[Any, ...]:
+    """What decides whether an outcome is sound: its words do not, nor does its very number."""
+    number = type(error) is float and 0 <= error < float("inf")
+    return (str(outcome), type(claimed), number or type(error), bool(message), type(message))
+
+
+def _outcome_faults(
+    outcome: Any, claimed: Any, error: Any, message: Any
+) -> Iterator[tuple[str, str]]:
+    if outcome not in OUTCOMES:
+        yield f"outcome: {outcome!r}", f"accepted: {', '.join(OUTCOMES)}"
+    if type(claimed) is not bool:
+        yield f"claimed: {claimed!r} is neither true nor false", _WRITE
+    if error is not None and not (type(error) in (int, float) and 0 <= error < float("inf")):
+        yield f"error: {error!r} is neither a number from 0 up nor null", _WRITE
+    elif error is None and outcome == "right":
+        yield "error: a right answer has one", "write the relative Frobenius error"
+    elif error is not None and outcome in ("refused", "crashed", "untested"):
+        yield f"error: what was {outcome} computed nothing", "write null"
+    if message is not None and not (isinstance(message, str) and message):
+        yield f"message: {message!r} is neither a text nor null", _WRITE
+    elif message is None and outcome in ("refused", "crashed", "untested"):
+        yield f"message: what was {outcome} says why", "write the library's own words"
+
+
+def _case_faults(kernel: Any, case: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(kernel, str) or not kernel:
+        yield f"kernel: {kernel!r} is not a name", _WRITE
+    if not isinstance(case, dict) or {*case} != {*AXES}:
+        yield f"a case holds {', '.join(AXES)}, and nothing else", _WRITE
+        return
+    for axis, value in case.items():
+        if axis == "features":
+            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                yield f"features: {value!r} is not a list of names", _WRITE
+            elif value != sorted(set(value)):
+                yield f"features: {value!r} is not in order, or holds one twice", _WRITE
+        elif value is None:
+            if axis not in ("topk", "extra_kv_format"):
+                yield f"{axis}: null, but a call has one", _WRITE
+        elif axis in ("kv_format", "dtype", "extra_kv_format"):
+            if not isinstance(value, str) or not value:
+                yield f"{axis}: {value!r} is not a name", _WRITE
+        elif type(value) is not int or value < 1:
+            yield f"{axis}: {value!r} is not a positive integer", _WRITE
+
+
+def _record_lines(raw: bytes) -> list[int]:
+    """The line on which each record begins, in a text that is known to be JSON."""
+    whole = raw.decode()
+    start = re.search(r'"records"\s*:\s*\[\s*', whole)
+    decoder, between, lines = json.JSONDecoder(), re.compile(r"[\s,]*"), []
+    at = start.end() if start else len(whole)
+    while at < len(whole) and whole[at] != "]":
+        lines.append(whole.count("\n", 0, at) + 1)
+        _, at = decoder.raw_decode(whole, at)
+        at += len(between.match(whole, at)[0])  # type: ignore[index]
+    return lines
