@@ -7,15 +7,14 @@ alone. Standard library alone: the probe writes it, the generator holds it again
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .capability import Capability, parse_capability
 from .rows import Call
 from .standings import RowIndex, excepted
+from .whole import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -198,20 +197,9 @@ def text(evidence: Evidence) -> str:
 
 def write(folder: Path | str, evidence: Evidence) -> Path:
     """Writes the evidence under its own name, whole or not at all; returns the path."""
-    content = text(evidence).encode()
+    content = text(evidence)
     path = Path(folder) / evidence.file_name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, content)
     return path
 
 
