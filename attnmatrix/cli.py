@@ -1,4 +1,4 @@
-"""The command `attnmatrix`: explain, select, gen, audit and import.
+"""The command `attnmatrix`: explain, select, gen, probe, audit and import.
 
 Exit codes: 0 fine, 1 findings (none accepts, files differ), 2 broken (bad usage, unreadable input).
 """
@@ -14,6 +14,7 @@ from importlib import import_module
 from . import __version__
 from .libraries import BUILT_IN
 from .output import Output
+from .probe.options import add_options as add_probe_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +72,16 @@ def _parser() -> argparse.ArgumentParser:
     gen.add_argument("--out", metavar="DIR", help="default: the folder of the source")
     gen.add_argument("--check", action="store_true", help="write nothing; print a diff")
     gen.set_defaults(run=_gen)
+    probe = commands.add_parser(
+        "probe",
+        help="run the kernels on this GPU, and hold the answers against the matrix",
+        description="Runs every combination near what kernels claim, each apart from the others in "
+        "worker processes, and compares with float64. Exit code 0 if the matrix and the GPU agree, "
+        "1 if they do not, 2 if nothing could be tried.",
+    )
+    add_probe_options(probe)
+    _add_matrix(probe)
+    probe.set_defaults(run=_probe)
     _add_audit(commands)
     return parser
 
@@ -136,6 +147,10 @@ def _add_request(parser: argparse.ArgumentParser) -> None:
         "--installed", action="store_true", help="judge by the libraries that this machine has"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    _add_matrix(parser)
+
+
+def _add_matrix(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--matrix",
         metavar="PACKAGE",
@@ -152,12 +167,7 @@ def _request(arguments: argparse.Namespace) -> Request:
     from .errors import RequestError
     from .request import Request
 
-    if arguments.matrix != BUILT_IN:
-        sys.path.insert(0, "")  # the generated modules of the repository one stands in
-        try:
-            import_module(f"{arguments.matrix}.libraries")
-        except ImportError as error:
-            raise _Usage(f"--matrix: no generated modules: {error}") from None
+    _find_matrix(arguments.matrix)
     libraries: dict[str, Any] = {}
     if arguments.installed:
         from .libraries import installed_libraries
@@ -194,6 +204,17 @@ def _request(arguments: argparse.Namespace) -> Request:
         option = {"features": "feature", "libraries": "library"}.get(error.field, error.field)
         message = str(error).removeprefix(f"{error.field}: ")
         raise _Usage(f"--{option.replace('_', '-')}: {message}") from None
+
+
+def _find_matrix(package: str) -> None:
+    """Makes another matrix's generated modules importable. Raises _Usage if they are not."""
+    if package == BUILT_IN:
+        return
+    sys.path.insert(0, "")  # the generated modules of the repository one stands in
+    try:
+        import_module(f"{package}.libraries")
+    except ImportError as error:
+        raise _Usage(f"--matrix: no generated modules: {error}") from None
 
 
 def _explain(arguments: argparse.Namespace) -> int:
@@ -252,6 +273,16 @@ def _gen(arguments: argparse.Namespace) -> int:
         else:
             os.environ["PYDANTIC_DISABLE_PLUGINS"] = before
     return generate(arguments.source, arguments.out, check=arguments.check)
+
+
+def _probe(arguments: argparse.Namespace) -> int:
+    from .probe.command import probe
+
+    try:
+        _find_matrix(arguments.matrix)
+    except _Usage as error:
+        return _fail(error)
+    return probe(arguments)
 
 
 def _audit(arguments: argparse.Namespace) -> int:

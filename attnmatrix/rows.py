@@ -106,10 +106,9 @@ def query_heads_taken(rows: Sequence[Mapping[str, Any]], call: Call) -> IntSet:
 
 def failures(row: Mapping[str, Any], call: Call, *, untested: bool = False) -> Iterator[Failure]:
     """Each field of the call that the row does not take."""
-    patterns = _listed(row["compute_capability"])
-    if not any(CapabilityPattern(text).matches(call.compute_capability) for text in patterns):
+    if not is_for(row, call.compute_capability):
         given = format_capability(call.compute_capability)
-        yield Failure("compute_capability", given, _words(patterns))
+        yield Failure("compute_capability", given, _words(row["compute_capability"]))
     yield from _version_failure(row["versions"], call.provider, untested)
     for field, axis in (("kv_format", "kv_formats"), ("dtype", "dtypes")):
         value, accepted = getattr(call, field), row[axis]
@@ -135,6 +134,12 @@ def failures(row: Mapping[str, Any], call: Call, *, untested: bool = False) -> I
     for feature in call.features:
         if feature not in known and not (untested and feature in unknown):
             yield Failure("features", feature, _words(known) or "none")
+
+
+def is_for(row: Mapping[str, Any], compute_capability: tuple[int, int]) -> bool:
+    """Whether a row speaks of GPUs of this compute capability."""
+    patterns = _listed(row["compute_capability"])
+    return any(CapabilityPattern(text).matches(compute_capability) for text in patterns)
 
 
 def int_axis(axis: Any) -> IntSet:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from attnmatrix.annotation import annotation
 from attnmatrix.audit.capabilities import CAPABILITY_TEXTS as GPUS
 from attnmatrix.audit.difference import LESS, MORE, NEEDLESS, SPELLING, Difference
 from attnmatrix.audit.differences import compare
 from attnmatrix.audit.history import changes
 from attnmatrix.audit.reading import FIELDS, Reading
-from attnmatrix.audit.report import annotation
 from attnmatrix.cli import main
 from tests.audit.engine import files_of, write_wheel
 

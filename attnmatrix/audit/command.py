@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..annotation import annotation
 from .differences import compare
 from .draft import draft
 from .history import changes
@@ -79,8 +80,6 @@ def _print(lines: Iterable[str]) -> None:
 
 def _fail(error: AuditError, form: str) -> int:
     if form == "github":
-        from .report import annotation
-
         print(annotation("error", "attnmatrix audit could not read the release", str(error), None))
     print(f"attnmatrix: error: {error}", file=sys.stderr)
     return 2

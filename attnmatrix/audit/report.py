@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from ..annotation import annotation
 from .difference import NEEDLESS, SPELLING
 
 TYPE_CHECKING = False
@@ -89,21 +90,6 @@ def comparison_github(reading: Reading, differences: Iterable[Difference]) -> It
         if difference.acknowledged:
             message += f" (acknowledged: {difference.acknowledged})"
         yield annotation(level, title, message, difference.place)
-
-
-def annotation(level: str, title: str, message: str, place: tuple[str, int] | None) -> str:
-    """One workflow command, with the signs that end a part written as GitHub asks."""
-    properties = {"file": place[0], "line": str(place[1])} if place else {}
-    properties["title"] = title
-    listed = ",".join(
-        f"{key}={_escape(value).replace(':', '%3A').replace(',', '%2C')}"
-        for key, value in properties.items()
-    )
-    return f"::{level} {listed}::{_escape(message)}"
-
-
-def _escape(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def history_text(before: Reading, after: Reading, found: list[Change]) -> Iterator[str]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..capability import CapabilityPattern
-from ..rows import int_axis, judge
+from ..rows import int_axis, is_for, judge
 from ..standings import RowIndex
 from ..versions import Specifier, Version
 from .axes import (
@@ -74,7 +73,7 @@ class Grid:
         self.narrowing = narrowing or Narrowing()
         self._capability, self._provider = capability, provider
         self._index = RowIndex(claims.rows, capability, provider)
-        self._here = [row for row in claims.rows if _on(row, capability)]
+        self._here = [row for row in claims.rows if is_for(row, capability)]
         self._in_force = [row for row in self._here if _ships(row, provider)]
 
     def claimed(self, case: Case) -> bool:
@@ -96,12 +95,15 @@ class Grid:
 
     def _points(self) -> Iterator[tuple[Case, frozenset[str]]]:
         """Cases, each with the axes on which it differs from its centre."""
-        for centre in dict.fromkeys(self._centres()):
+        centres = list(self._centres())
+        for centre in centres:
             yield from self._around(centre)
+        known = {centre.kv_format for centre in centres}
         for kv_format in self.formats:
             row = self._row_for(kv_format)
             for dtype in DTYPES[:1] if self.narrowing.quick else DTYPES:
-                yield self._centre(row, kv_format, dtype), frozenset(("kv_format", "dtype"))
+                varied = {"dtype"} if kv_format in known else {"kv_format", "dtype"}
+                yield self._centre(row, kv_format, dtype), frozenset(varied)
 
     def _centres(self) -> Iterator[Case]:
         """The centre of each KV format and dtype that rows in force take."""
@@ -143,7 +145,7 @@ class Grid:
         values: Iterable[Any] = FEATURE_SETS
         if axis in ROW_AXES:
             grid = {"query_heads": QUERY_HEADS, "page_size": PAGE_SIZES, "topk": TOPK}[axis]
-            listed = [v for row in self._here for v in _integers(row[ROW_AXES[axis]])]
+            listed = [v for row in self._here for v in _bounds(row[ROW_AXES[axis]])]
             if axis == "topk" and not any(row["topk"] for row in self.claims.rows):
                 grid, listed = (128,), []  # a dense kernel: one call that it should refuse
             values = sorted({*grid, *listed, *self.narrowing.values.get(axis, ())})
@@ -170,7 +172,7 @@ class Grid:
         chosen: dict[str, Any] = {}
         for axis, name in ROW_AXES.items():
             taken = int_axis(row[name])
-            likely = (*PREFERRED[axis], *_integers(row[name]))
+            likely = (*PREFERRED[axis], *_bounds(row[name]))
             chosen[axis] = next((v for v in likely if v in taken), likely[0])
         if not row["topk"] or "causal" in _features(row):  # dense, or both
             del chosen["topk"]
@@ -199,14 +201,11 @@ def _features(row: Mapping[str, Any]) -> set[str]:
     return {*row["features"]["known"], *row["features"]["unknown"]}
 
 
-def _integers(axis: Any) -> list[int]:
-    return [] if axis == "unknown" else [value for value in axis if isinstance(value, int)]
-
-
-def _on(row: Mapping[str, Any], capability: tuple[int, int]) -> bool:
-    patterns = row["compute_capability"]
-    listed = [patterns] if isinstance(patterns, str) else patterns
-    return any(CapabilityPattern(text).matches(capability) for text in listed)
+def _bounds(axis: Any) -> list[int]:
+    """The values that an axis of a row lists, and where its runs begin and end."""
+    taken = int_axis(axis)
+    ends = [end for run in taken.multiples for end in (run.first, run.maximum)]
+    return [*taken.values, *(end for end in ends if end is not None)]
 
 
 def _ships(row: Mapping[str, Any], provider: tuple[str, str]) -> bool:

@@ -50,7 +50,7 @@ def find_machine(matrix: str = BUILT_IN) -> Machine:
             command, capture_output=True, text=True, timeout=LIMIT_S, env=child_environment()
         )
     except subprocess.TimeoutExpired:
-        raise NoMachine(f"PyTorch gave no answer within {LIMIT_S:.0f} s") from None
+        raise NoMachine(f"PyTorch gave no answer within {LIMIT_S:g} s") from None
     if done.returncode:
         last = done.stderr.strip().rpartition("\n")[2]
         raise NoMachine(f"PyTorch cannot be used: {last or f'exit code {done.returncode}'}")

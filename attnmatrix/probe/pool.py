@@ -15,7 +15,7 @@ from .process import Process
 from .words import tidy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
 START_LIMIT_S = 180.0
 COMPILE_LIMIT_S = 900.0
@@ -67,7 +67,7 @@ class Pool:
         asked = [worker.asked for worker in self._workers]
         return [item.provider[0] for item in asked if isinstance(item, _Compile)]
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Answer]]:
+    def run(self, jobs: Iterable[Job]) -> Generator[tuple[Job, Answer], None, None]:
         """Each job with its answer, in the order in which they come.
 
         Raises NoMachine if workers do not start. What is not yet answered when the caller stops is

@@ -81,7 +81,7 @@ class Process:
     def ending(self) -> str:
         """How it ended, and with which words. Waits for it, a moment."""
         try:
-            code: int | None = self._process.wait(5)
+            code: int | None = self._process.wait(2)
         except subprocess.TimeoutExpired:
             code = None
         return ": ".join(filter(None, (ending(code), self.said())))

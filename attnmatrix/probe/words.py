@@ -16,7 +16,7 @@ _NOISE = re.compile(r"For debugging consider|Compile with `?TORCH_USE_CUDA_DSA|C
 
 
 def tidy(text: str) -> str:
-    """The text on one line, less what changes from run to run: addresses, folders, process numbers."""
+    """The text on one line, less what each run has anew: addresses, folders, process ids."""
     kept = " ".join(line for line in text.splitlines() if not _NOISE.search(line))
     for pattern, by in ((_COLOUR, ""), (_ADDRESS, "0x…"), (_FOLDERS, ""), (_PROCESS, r"\1\2…")):
         kept = pattern.sub(by, kept)
