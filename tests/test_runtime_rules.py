@@ -72,11 +72,12 @@ def test_an_installation_adds_one_import_name(wheel: list[str]) -> None:
 
 
 def test_a_wheel_holds_everything_that_runs(wheel: list[str]) -> None:
-    for folder in ("codegen", "generated", "kernels"):
-        for path in (ROOT / folder).rglob("*"):
+    own = (ROOT / "attnmatrix" / folder for folder in ("audit", "probe"))
+    for folder in (*own, *(ROOT / folder for folder in ("codegen", "generated", "kernels"))):
+        for path in folder.rglob("*"):
             if path.suffix in (".py", ".j2", ".json"):
-                name = f"attnmatrix/{path.relative_to(ROOT).as_posix()}"
-                assert name in wheel
+                inside = path.relative_to(ROOT).as_posix().removeprefix("attnmatrix/")
+                assert f"attnmatrix/{inside}" in wheel
     assert "attnmatrix/py.typed" in wheel
 
 
