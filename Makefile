@@ -27,6 +27,10 @@ docs: $(VENV)/docs
 bench: $(VENV)/all
 	$(BIN)/python benchmarks/run.py
 
+# Runs on the Python that has PyTorch and the kernel libraries, not on .venv.
+probe:
+	$(PYTHON) -m attnmatrix probe $(PROBE)
+
 clean:
 	rm -rf $(VENV) site build *.egg-info
 
