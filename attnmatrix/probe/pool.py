@@ -5,7 +5,7 @@ from __future__ import annotations
 import selectors
 import tempfile
 import time
-from collections import deque
+from collections import Counter, deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
 START_LIMIT_S = 180.0
+"""Seconds in which a worker, or a library in it, has to be loaded."""
+
 COMPILE_LIMIT_S = 900.0
 START_FAILURES = 3
-"""Workers that may fail to start one after another before the probe gives up."""
+"""Workers, or loads of a library, that may fail one after another before the probe gives up."""
 
 
 class Job(NamedTuple):
@@ -60,6 +62,7 @@ class Pool:
         self._ready: deque[Job | _Compile] = deque()
         self._selector = selectors.DefaultSelector()
         self._started = self._failed = 0
+        self._unloaded: Counter[tuple[str, str]] = Counter()
 
     @property
     def building(self) -> list[str]:
@@ -127,9 +130,9 @@ class Pool:
         return max(0.0, min([1.0, *left]))
 
     def _allowed(self, worker: Process) -> float:
-        if not worker.ready:
-            return START_LIMIT_S
-        return COMPILE_LIMIT_S if isinstance(worker.asked, _Compile) else self._limit_s
+        if isinstance(worker.asked, _Compile):
+            return COMPILE_LIMIT_S
+        return self._limit_s if worker.begun else START_LIMIT_S
 
     def _hear(self, worker: Process) -> Iterator[tuple[Job, Answer]]:
         if worker not in self._workers:
@@ -138,6 +141,9 @@ class Pool:
         for message in messages:
             if "ready" in message:
                 worker.ready, self._failed = True, 0
+            elif "begun" in message:
+                worker.begin()
+                self._unloaded[worker.asked.provider] = 0
             elif "failed" in message:
                 yield from self._lose(worker, message["failed"])
                 return
@@ -170,10 +176,23 @@ class Pool:
         elif isinstance(worker.asked, _Compile):
             self._warn(f"building for {worker.asked.provider[0]} failed: {tidy(words)}")
             yield from self._done(worker)
-        elif worker.asked is not None:
+        elif worker.asked is not None and worker.begun:
             yield from self._done(worker, _told(Answer("crashed", None, words)))
+        elif worker.asked is not None:
+            yield from self._not_loaded(worker, words)
         if worker in self._workers:
             self._retire(worker)
+
+    def _not_loaded(self, worker: Process, words: str) -> Iterator[tuple[Job, Answer]]:
+        """Loading a library ended the worker, which says nothing of the case; nor will the next."""
+        provider = worker.asked.provider
+        self._unloaded[provider] += 1
+        told = _told(Answer("untested", None, f"the library did not load: {words}"))
+        yield from self._done(worker, told)
+        if self._unloaded[provider] >= START_FAILURES:
+            waiting = [job for job in self._ready if job.provider == provider]
+            self._ready = deque(job for job in self._ready if job.provider != provider)
+            yield from ((job, told) for job in waiting if isinstance(job, Job))
 
     def _retire(self, worker: Process) -> None:
         self._workers.remove(worker)

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 
 class Process:
-    """A worker. `asked` is what it works on, `since` when it was asked (monotonic seconds).
+    """A worker. `asked` is what it works on, `since` when it began (monotonic seconds).
 
-    While it starts, `ready` is false; its log holds all that it and its libraries print.
+    While it starts, `ready` is false; until it has loaded the library that it is asked about,
+    `begun` is. Its log holds all that it and its libraries print.
     """
 
     def __init__(self, callers: str, device: str, log: Path) -> None:
-        self.ready = False
+        self.ready = self.begun = False
         self.asked: Any = None
         self.since = time.monotonic()
         self._log, self._mark, self._rest = log, 0, b""
@@ -46,12 +47,16 @@ class Process:
 
     def ask(self, asked: Any, request: dict[str, Any]) -> None:
         """Sends a request. A process that has ended meanwhile shows so on its pipe."""
-        self.asked, self.since = asked, time.monotonic()
+        self.asked, self.begun, self.since = asked, False, time.monotonic()
         self._mark = self._log.stat().st_size
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
             self._process.stdin.flush()
+
+    def begin(self) -> None:
+        """The case's time begins."""
+        self.begun, self.since = True, time.monotonic()
 
     def heard(self) -> tuple[list[dict[str, Any]], bool]:
         """The messages that have come, and whether the pipe has ended."""

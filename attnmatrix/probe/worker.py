@@ -3,13 +3,15 @@
 Requests come as lines of JSON on its input, answers leave as lines on the pipe FD. A case may end
 this process, or hang it; whoever started it knows what it was asked last.
 
-CALLERS names a module with `examine(case, provider, device) -> Answer`,
-`compile_jobs(cases, provider) -> callables` and the exception `FatalError`, after which the process
-is of no further use.
+CALLERS names a module with `examine(case, provider, device) -> Answer`, `warm(provider)` to load a
+library before the first case's time begins, `compile_jobs(cases, provider) -> callables`, and the
+exception `FatalError`, after which the process is of no further use. provider: a distribution and
+its version.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -40,6 +42,7 @@ def main() -> None:
         send({"failed": _words(error)})
         return
     send({"ready": True})
+    met = set()
     for line in sys.stdin:
         request = json.loads(line)
         provider = (request["provider"][0], request["provider"][1])
@@ -47,6 +50,11 @@ def main() -> None:
             cases = [Case.of(kernel, axes) for kernel, axes in request["compile"]]
             send({"compiled": _compile(callers, cases, provider)})
             continue
+        if provider not in met:
+            met.add(provider)
+            with contextlib.suppress(Exception):  # the case will tell why it is untested
+                callers.warm(provider)
+        send({"begun": True})
         answer = _examine(callers, Case.of(*request["case"]), provider, device)
         send({"answer": answer})
 

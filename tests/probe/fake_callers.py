@@ -47,6 +47,17 @@ def examine(case: Case, provider: tuple[str, str], device: str) -> Answer:
     return Answer("refused", None, "fake: not built for this")
 
 
+def warm(provider: tuple[str, str]) -> None:
+    """Loads as long, and ends as, the test bids."""
+    bids = bidden()
+    _note(bids, f"load {provider[0]}")
+    time.sleep(bids.get("load_seconds", 0))
+    if provider[0] in bids.get("load_fails", []):
+        raise ImportError("undefined symbol")
+    if provider[0] in bids.get("load_aborts", []):
+        os.abort()
+
+
 def compile_jobs(cases: Sequence[Case], provider: tuple[str, str]) -> list[Callable[[], None]]:
     """One job a kernel; those that the test names fail, or end the process."""
     bids = bidden()

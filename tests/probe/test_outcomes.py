@@ -121,7 +121,7 @@ def test_modules_are_built_before_any_case(bench: Bench) -> None:
     bench.probe(*keys(cases))
     done = [line.split(maxsplit=1)[1] for line in log.read_text().splitlines()]
     assert {*done[:2]} == {f"build {SPARSE}", f"build {DENSE}"}
-    assert all(line.startswith("try ") for line in done[2:])
+    assert not any(line.startswith("build ") for line in done[2:])
 
 
 @pytest.mark.parametrize(
@@ -138,6 +138,32 @@ def test_a_build_that_fails_is_told_and_the_cases_are_tried(
     ran = bench.probe("--case", case_key())
     assert f"building for vllm failed: {words}" in ran.err
     assert ran.code == 0
+
+
+def test_loading_does_not_count_as_the_cases_time(bench: Bench) -> None:
+    log = bench.bid(load_seconds=1.5)
+    ran = bench.probe("--time-limit", "0.7", *keys([{}, {"query_heads": 128}]))
+    assert ran.code == 0
+    loads = [line.split()[0] for line in log.read_text().splitlines() if " load " in line]
+    assert len(loads) == len({*loads})  # once a process
+
+
+def test_a_library_that_ends_the_process_as_it_loads_is_untested(bench: Bench) -> None:
+    log = bench.bid(load_aborts=["vllm"])
+    bench.install("sglang-kernel", "0.4.10")
+    ran = bench.probe("--json", "--kernel", SPARSE, "--quick")
+    assert ran.code == 2
+    theirs, ours = ran.data["standings"]["sglang-kernel"], ran.data["standings"]["vllm"]
+    assert {*ours[SPARSE]} == {"untested"}
+    assert theirs[SPARSE]["verified"] > 10
+    messages = {record["message"] for record in ran.records if record["outcome"] == "untested"}
+    assert messages == {"the library did not load: the process ended with SIGABRT"}
+    assert log.read_text().count("load vllm") < 10
+
+
+def test_a_library_that_does_not_import_is_asked_all_the_same(bench: Bench) -> None:
+    bench.bid(({}, "untested"), load_fails=["vllm"])
+    assert bench.outcomes(*keys([{}]))[64]["message"] == "ImportError: undefined symbol"
 
 
 def test_workers_that_do_not_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
