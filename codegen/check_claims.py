@@ -9,7 +9,8 @@ from attnmatrix.intset import ANY, IntSet, union
 from attnmatrix.request import FEATURES
 
 from .check_joined import lost
-from .gpus import all_points, points, shown
+from .gpus import alike, all_points, least, points, shown
+from .join import speaks_of
 from .matrix import Matrix
 from .problems import Place, Problem
 from .schema import Backend, Kernel, Padding, Row, Stored, Variant
@@ -153,13 +154,14 @@ class _Claim:
         """A problem for each GPU pattern that the rows do not cover, among the GPUs of `served`:
         a GPU that no row serves is reported once, with the KV-cache dtype."""
         missed: list[tuple[int, Capability]] = []
+        covered = _gpus(takes)
+        asked = None if served is None else _gpus(served)
         for i, pattern in enumerate(self.variant.compute_capability):
-            covered = frozenset().union(*(all_points(row.compute_capability) for _, row in takes))
-            left = points(pattern.text) - covered
-            if served is not None:
-                left &= frozenset().union(*(all_points(r.compute_capability) for _, r in served))
+            left = points(pattern.text) & ~covered
+            if asked is not None:
+                left &= asked
             if left:
-                missed.append((i, min(left)))
+                missed.append((i, least(left)))
         if missed:
             yield from self._problems(claim, path, missed, axis)
 
@@ -168,15 +170,12 @@ class _Claim:
     ) -> Iterator[Problem]:
         """As `_uncovered`, for a set that several rows may cover together."""
         missed: list[tuple[int, Capability]] = []
+        where = [(all_points(row.compute_capability), getattr(row, axis)) for _, row in served]
         for i, pattern in enumerate(self.variant.compute_capability):
-            for capability in sorted(points(pattern.text)):
-                axes = [
-                    getattr(row, axis)
-                    for _, row in served
-                    if capability in all_points(row.compute_capability)
-                ]
+            for group in alike(points(pattern.text), (covered for covered, _ in where)):
+                axes = [value for covered, value in where if covered & group]
                 if axes and not _together(axes, wanted):
-                    missed.append((i, capability))
+                    missed.append((i, least(group)))
                     break
         if missed:
             yield from self._problems(claim, path, missed, axis)
@@ -189,7 +188,7 @@ class _Claim:
         hint = "take the claim out, or add a row with a source that shows that the kernel takes it"
         for i, gpu in missed:
             pattern = self.variant.compute_capability[i]
-            near = [n for n, row in self.rows if gpu in all_points(row.compute_capability)]
+            near = [n for n, row in self.rows if speaks_of(row, gpu)]
             if near:
                 with_rows.append((shown(pattern, gpu), near[0]))
                 continue
@@ -217,6 +216,13 @@ class _Claim:
 
     def _row_place(self, number: int) -> Place:
         return self.matrix.source.place(("kernels", self.kernel_name, "rows", number))
+
+
+def _gpus(rows: list[tuple[int, Row]]) -> int:
+    found = 0
+    for _, row in rows:
+        found |= all_points(row.compute_capability)
+    return found
 
 
 def _together(axes: list[IntSet | str], wanted: IntSet) -> bool:

@@ -9,7 +9,8 @@ from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, IntSet, union
 from attnmatrix.request import FEATURES
 
-from .gpus import all_points, points, shown
+from .gpus import alike, least, points, shown, union_of
+from .join import speaks_of
 from .matrix import Matrix
 from .problems import Problem
 from .schema import Padding, Stored
@@ -30,7 +31,10 @@ def lost(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[Problem
     variant = matrix.document.backends[name].variants[number]
     cells = [c for c in matrix.variant_cells(name, number, phase) if c.refuses is None]
     where = [_gpus(cell) for cell in cells]
-    groups = [(p, _alike(points(p.text), cells, where)) for p in variant.compute_capability]
+    groups = [
+        (pattern, _answers(points(pattern.text), cells, where))
+        for pattern in variant.compute_capability
+    ]
     for claims in _claims(matrix, name, number, phase):
         found = []
         for words, path, holds in claims:
@@ -45,24 +49,16 @@ def lost(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[Problem
             return
 
 
-def _alike(
-    gpus: frozenset[Capability], cells: list[Cell], where: list[frozenset[Capability]]
-) -> list[tuple[Capability, list[Cell]]]:
+def _answers(gpus: int, cells: list[Cell], where: list[int]) -> list[tuple[Capability, list[Cell]]]:
     """For each group of GPUs on which the same cells answer: its least GPU, and those cells."""
-    groups = [gpus]
-    for covered in where:
-        parts = [part for group in groups for part in (group & covered, group - covered)]
-        groups = [part for part in parts if part]
-    found = [
-        (min(group), [c for c, covered in zip(cells, where, strict=True) if group <= covered])
-        for group in groups
+    return [
+        (least(group), [c for c, covered in zip(cells, where, strict=True) if covered & group])
+        for group in alike(gpus, where)
     ]
-    return sorted(found, key=lambda pair: pair[0])
 
 
-def _gpus(cell: Cell) -> frozenset[Capability]:
-    takes = frozenset().union(*map(points, cell.compute_capability))
-    return takes.difference(*map(points, cell.except_capability))
+def _gpus(cell: Cell) -> int:
+    return union_of(cell.compute_capability) & ~union_of(cell.except_capability)
 
 
 def _claims(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[list[_Claim]]:
@@ -150,7 +146,7 @@ def _problem(
 ) -> Problem:
     kernel_name = getattr(matrix.document.backends[name].variants[number].kernels, phase)
     rows = matrix.document.kernels[kernel_name].rows
-    near = [i for i, row in enumerate(rows) if gpu in all_points(row.compute_capability)]
+    near = [i for i, row in enumerate(rows) if speaks_of(row, gpu)]
     others = tuple(
         (
             matrix.source.place(("kernels", kernel_name, "rows", i)),

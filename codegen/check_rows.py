@@ -97,7 +97,7 @@ def _shadowed(matrix: Matrix, name: str) -> Iterator[Problem]:
             for pattern in other.compute_capability:
                 own = [p.specificity for p in row.compute_capability if meet(p.text, pattern.text)]
                 if own and pattern.specificity > max(own):
-                    left -= all_points([pattern])
+                    left &= ~all_points([pattern])
         if not left:
             place = matrix.source.place(("kernels", name, "rows", i))
             message = f"more specific rows of {name} answer for every GPU of this row"
@@ -133,7 +133,7 @@ def _overlap(a: Row, b: Row) -> bool:
 
 def _covers(a: Row, b: Row) -> bool:
     """Whether row a takes everything that row b takes."""
-    if not all_points(b.compute_capability) <= all_points(a.compute_capability):
+    if all_points(b.compute_capability) & ~all_points(a.compute_capability):
         return False
     for axis in ("kv_formats", "dtypes"):
         x, y = getattr(a, axis), getattr(b, axis)

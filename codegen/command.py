@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .load import load
+from . import last_run
 from .lock import locked
-from .problems import InvalidSource
-from .render import render
-from .write import Differences, ForeignFiles, compare, diff, write
+
+if TYPE_CHECKING:
+    from .write import Differences
 
 
 def generate(source: str, out: str | None, *, check: bool) -> int:
@@ -27,6 +28,18 @@ def generate(source: str, out: str | None, *, check: bool) -> int:
 def _generate(source: str, out: str | None, *, check: bool) -> int:
     path = Path(source)
     root = Path(out) if out is not None else path.parent
+    inputs = None if check else last_run.inputs_digest([path], [source])
+    if inputs is not None:
+        with locked(root):
+            kept = last_run.unchanged(root, inputs)
+        if kept is not None:
+            print(f"0 files written, {kept} unchanged under {root}")
+            return 0
+    from .load import load
+    from .problems import InvalidSource
+    from .render import render
+    from .write import ForeignFiles, compare, diff, write
+
     try:
         files = render(load(path), keep_templates=not check)
     except InvalidSource as error:
@@ -45,6 +58,8 @@ def _generate(source: str, out: str | None, *, check: bool) -> int:
                 shown = diff(root, files, differences)
             else:
                 write(root, files, differences)
+                if inputs is not None and inputs == last_run.inputs_digest([path], [source]):
+                    last_run.remember(root, inputs, files)
     except (OSError, ForeignFiles) as error:
         return _fail("\n".join((str(error), *getattr(error, "__notes__", ()))))
     if check:

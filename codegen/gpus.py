@@ -1,6 +1,7 @@
 """Sets of GPUs: how capability patterns meet, and whether some cover another.
 
-A pattern is compared through the capabilities that it matches among all that could exist.
+A pattern is compared through the capabilities that it matches among all that could exist. Such a
+set is a number with one bit for each, least capability first: | joins, & meets, & ~ takes away.
 """
 
 from __future__ import annotations
@@ -17,20 +18,42 @@ _UNIVERSE: tuple[Capability, ...] = (
 
 
 @lru_cache(maxsize=4096)
-def points(text: str) -> frozenset[Capability]:
+def points(text: str) -> int:
     """The capabilities that a pattern matches."""
     pattern = CapabilityPattern(text)
-    return frozenset(c for c in _UNIVERSE if pattern.matches(c))
+    return sum(1 << i for i, c in enumerate(_UNIVERSE) if pattern.matches(c))
 
 
-def all_points(patterns: Iterable[CapabilityPattern]) -> frozenset[Capability]:
+def all_points(patterns: Iterable[CapabilityPattern]) -> int:
     """The capabilities that any of the patterns matches."""
-    return _union(tuple(pattern.text for pattern in patterns))
+    return union_of(pattern.text for pattern in patterns)
 
 
-@lru_cache(maxsize=4096)
-def _union(texts: tuple[str, ...]) -> frozenset[Capability]:
-    return frozenset().union(*(points(text) for text in texts))
+def union_of(texts: Iterable[str]) -> int:
+    """The same, of patterns as texts."""
+    found = 0
+    for text in texts:
+        found |= points(text)
+    return found
+
+
+def least(gpus: int) -> Capability:
+    """The least capability of a set that is not empty."""
+    return _UNIVERSE[(gpus & -gpus).bit_length() - 1]
+
+
+def members(gpus: int) -> list[Capability]:
+    """The capabilities of a set, in order."""
+    return [capability for i, capability in enumerate(_UNIVERSE) if gpus >> i & 1]
+
+
+def alike(gpus: int, others: Iterable[int]) -> list[int]:
+    """The parts of a set whose members lie in the same ones of the others, by least member."""
+    groups = [gpus] if gpus else []
+    for other in others:
+        parts = [part for group in groups for part in (group & other, group & ~other)]
+        groups = [part for part in parts if part]
+    return sorted(groups, key=least)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from attnmatrix.capability import NO_GPU, Capability, CapabilityPattern, format_
 from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, NONE, IntSet, Multiples
 
-from .gpus import meets, points
+from .gpus import all_points, meets, members, points, union_of
 from .scalars import MODEL_DTYPE
 from .schema import Backend, Document, Kernel, KVFormat, Padding, Row, Stored, Variant
 from .variants import claimed, formats_read, resolve, stored_dtypes
@@ -206,27 +206,31 @@ def in_force(
     ]
     if not rivals or not candidates:
         return candidates, ()
-    wanted = frozenset().union(*map(points, candidates))
-    here = wanted - _outranked(row, rivals)
+    here = union_of(candidates) & ~_outranked(row, rivals)
     takes = tuple(text for text in candidates if points(text) & here)
-    surplus = frozenset().union(*map(points, takes)) - here
+    surplus = union_of(takes) & ~here
     leaves = []
     for pattern in rivals:
         if points(pattern.text) & surplus and not points(pattern.text) & here:
             leaves.append(pattern.text)
-            surplus -= points(pattern.text)
-    leaves += ["none" if gpu == NO_GPU else format_capability(gpu) for gpu in sorted(surplus)]
+            surplus &= ~points(pattern.text)
+    leaves += ["none" if gpu == NO_GPU else format_capability(gpu) for gpu in members(surplus)]
     return takes, tuple(dict.fromkeys(leaves))
 
 
-def _outranked(row: Row, rivals: list[CapabilityPattern]) -> frozenset[Capability]:
+def _outranked(row: Row, rivals: list[CapabilityPattern]) -> int:
     """The GPUs for which some rival is more specific than every pattern of the row that fits."""
-    lost: frozenset[Capability] = frozenset()
+    lost = 0
     for level in {pattern.specificity for pattern in rivals}:
-        theirs = frozenset().union(*(points(p.text) for p in rivals if p.specificity == level))
-        held = (points(p.text) for p in row.compute_capability if p.specificity >= level)
-        lost |= theirs.difference(*held)
+        theirs = all_points(p for p in rivals if p.specificity == level)
+        held = all_points(p for p in row.compute_capability if p.specificity >= level)
+        lost |= theirs & ~held
     return lost
+
+
+def speaks_of(row: Row, gpu: Capability) -> bool:
+    """Whether a row has a pattern for the GPU."""
+    return any(pattern.matches(gpu) for pattern in row.compute_capability)
 
 
 def share_identity(a: Row, b: Row, format_name: str | None = None) -> bool:

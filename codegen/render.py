@@ -24,10 +24,6 @@ from .matrix import Matrix
 from .runtime import backend_attributes, backend_class, kv_format, kv_format_attributes
 from .schema import Document, Priority
 
-FOLDERS = ("generated", "docs/reference")
-"""The folders that belong to the generator, under the root."""
-
-
 _PACKAGES = {
     "": "What the matrix says, as Python.",
     "backends/": "Backends, one module each.",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from .folders import files_under
 from .header import is_marked
-from .render import FOLDERS
 from .transaction import change, is_left_over
 
 Files = Mapping[str, str]
@@ -56,28 +55,11 @@ def compare(root: Path, files: Files) -> Differences:
                 changed.append(path)
         except FileNotFoundError:
             missing.append(path)
-    orphaned = _orphans(root, files)
+    orphaned = [path for path in files_under(root) if path not in files]
     foreign += [path for path in orphaned if not (root / path).is_file()]
     if foreign:
         raise ForeignFiles(root, foreign)
     return Differences(missing, changed, orphaned)
-
-
-def _orphans(root: Path, files: Files) -> list[str]:
-    found = []
-    for folder in FOLDERS:
-        for directory, subdirectories, names in os.walk(root / folder, onerror=_raise):
-            subdirectories[:] = sorted(set(subdirectories) - {"__pycache__"})
-            for name in sorted(names):
-                path = (Path(directory) / name).relative_to(root).as_posix()
-                if path not in files:
-                    found.append(path)
-    return found
-
-
-def _raise(error: OSError) -> None:
-    if not isinstance(error, FileNotFoundError):
-        raise error
 
 
 def diff(root: Path, files: Files, differences: Differences) -> str:

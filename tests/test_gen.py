@@ -54,11 +54,11 @@ def backend(name: str) -> str:
 
 
 def snapshot(root: Path) -> dict[str, tuple[bytes, int]]:
-    """Every file under a folder, with its bytes and the time it was written."""
+    """Every file under a folder but caches, with its bytes and the time it was written."""
     return {
         path.relative_to(root).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in sorted(root.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.parent.name != "__pycache__"
     }
 
 
