@@ -27,7 +27,7 @@ _AXES = {
 }
 
 _VERSIONS = {"engine": "engines", "libraries": "versions"}
-_NAMES = {*DTYPE_SPELLINGS.values(), "fp8_e5m2", "nvfp4", "nvfp4_ds_mla", "fp8_ds_mla", "fp8_inc"}
+NAMES = {*DTYPE_SPELLINGS.values(), "fp8_e5m2", "nvfp4", "nvfp4_ds_mla", "fp8_ds_mla", "fp8_inc"}
 """Dtypes and KV-cache dtypes that are no misspelling of another."""
 
 _WORDS = {
@@ -137,7 +137,7 @@ def _hint(value: str, accepted: tuple[Any, ...]) -> str:
     spelled = DTYPE_SPELLINGS.get(value.lower())
     if spelled in accepted:
         return f" (did you mean {spelled!r}?)"
-    return "" if value in _NAMES else did_you_mean(value, accepted)
+    return "" if value in NAMES else did_you_mean(value, accepted)
 
 
 def _subject(field: str, value: Any, request: Request) -> str:

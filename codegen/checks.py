@@ -71,6 +71,20 @@ def names_lead_somewhere(matrix: Matrix) -> Iterator[Problem]:
             if prefill_format is not None:
                 where = (*at, "kernels", "prefill_format")
                 yield from look("KV format", prefill_format, document.kv_formats, where)
+    distributions = [d for entry in document.libraries.values() for d in entry.providers]
+    engines = [d for backend in document.backends.values() for d in backend.engines]
+    speakers = [*document.kernels, *document.backends, *dict.fromkeys((*distributions, *engines))]
+    for i, error in enumerate(document.errors):
+        kind = "kernel, backend or distribution"
+        yield from look(kind, error.by, speakers, ("errors", i, "by"))
+        if error.says in (before := [other.says for other in document.errors[:i]]):
+            yield Problem(
+                matrix.source.place(("errors", i, "says")),
+                "duplicate-claim",
+                "these words stand twice",
+                "keep one of the two",
+                ((matrix.source.place(("errors", before.index(error.says), "says")), "the first"),),
+            )
     variants = [v for backend in document.backends.values() for v in backend.variants]
     spellings = list(dict.fromkeys(name for v in variants for name in v.kv_cache_dtypes))
     for i, priority in enumerate(document.priorities):

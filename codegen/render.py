@@ -14,11 +14,12 @@ from typing import Any
 
 import jinja2
 
-from attnmatrix.backend import Backend
 from attnmatrix.intset import IntSet
 from attnmatrix.registry import module_name
 
 from . import pages, text
+from .answers import Answers, columns
+from .api import summaries
 from .header import Header
 from .matrix import Matrix
 from .runtime import backend_attributes, backend_class, kv_format, kv_format_attributes
@@ -88,10 +89,11 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
     data = partial(_json, header)
     for package, title in _PACKAGES.items():
         files[f"generated/{package}__init__.py"] = fill("package.py.j2", title=title)
-    backends: dict[str, type[Backend]] = {}
+    answers: dict[str, Answers] = {}
+    shown = columns(document)
     for name in document.backends:
         attributes = backend_attributes(matrix, name)
-        backends[name] = backend_class(matrix, name)
+        answers[name] = Answers(backend_class(matrix, name), shown)
         files[f"generated/backends/{module_name(name)}.py"] = fill(
             "backend.py.j2",
             name=name,
@@ -101,7 +103,11 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
             imports=_imports("\n".join(lines)),
         )
         files[f"generated/data/backends/{name}.json"] = data(
-            {"name": name, **{k: _plain(v) for k, v in attributes.items()}}
+            {
+                "name": name,
+                **{k: _plain(v) for k, v in attributes.items()},
+                "support": answers[name].support(),
+            }
         )
     for name in document.kv_formats:
         attributes = kv_format_attributes(matrix, name)
@@ -164,8 +170,12 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         {"priorities": [{"when": _plain(w), "order": list(o)} for w, o in rules]}
     )
     files["generated/capabilities.schema.json"] = schema_text(header)
-    for path, (template, context) in pages.pages(matrix, backends).items():
+    for path, content in summaries(matrix, answers).items():
+        files[f"generated/data/{path}"] = data(content, "\n  ,\n  ")
+    for path, (template, context) in pages.pages(matrix, answers).items():
         files[f"docs/reference/{path}"] = fill(template, **context)
+    for path, drawing in pages.drawings(matrix).items():
+        files[f"docs/reference/{path}"] = f"<!-- {header.mark} {header.command} -->\n{drawing}"
     return dict(sorted(files.items()))
 
 
@@ -261,8 +271,12 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _json(header: Header, data: dict[str, Any]) -> str:
-    """JSON with a line for each key and for each item of a list, so that changes merge."""
+def _json(header: Header, data: dict[str, Any], between: str = ",\n  ") -> str:
+    """JSON with a line for each key and for each item of a list, so that changes merge.
+
+    between: what parts two items. With a comma on a line of its own an item that becomes the last
+    leaves the one before it as it was.
+    """
     lines = []
     for key, value in {"$comment": f"{header.mark} {header.command}", **data}.items():
         opening, closing = ("[", "]") if isinstance(value, list) else ("{", "}")
@@ -273,7 +287,7 @@ def _json(header: Header, data: dict[str, Any]) -> str:
         else:
             lines.append(f"{_compact(key)}: {_compact(value)}")
             continue
-        body = ",\n  ".join(items)
+        body = between.join(items)
         lines.append(f"{_compact(key)}: {opening}\n  {body}\n {closing}")
     return "{\n " + ",\n ".join(lines) + "\n}\n"
 

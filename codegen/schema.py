@@ -25,6 +25,7 @@ from .axes import (
     int_axis,
     invalid,
 )
+from .reason_texts import ABOUT
 from .scalars import (
     MODEL_DTYPE,
     Count,
@@ -363,6 +364,18 @@ class Priority(Model):
     sources: Sources
 
 
+class LibraryError(Model):
+    """An error that people meet and paste: the library's own words."""
+
+    says: Line = Field(description="Its words as printed; … for what varies.")
+    by: Name = Field(description="The kernel, the backend or the distribution that says so.")
+    field: Literal[tuple(ABOUT)] = Field(  # type: ignore[valid-type]
+        description="The field of a request that it is about."
+    )
+    means: Text = Field(description="What is wrong, and what to do.")
+    sources: Sources
+
+
 class Document(Model):
     """capabilities.yaml: what each attention backend supports, and where that can be read."""
 
@@ -377,6 +390,9 @@ class Document(Model):
     )
     priorities: list[Priority] = Field(
         [], description="Which backends are tried in which order; the first that fits is followed."
+    )
+    errors: list[LibraryError] = Field(
+        [], description="Errors in the libraries' own words, each once, with what it means."
     )
 
 

@@ -169,7 +169,7 @@ def test_only_what_changed_is_written(project):
         "generated/backends/alpha.py",
         "generated/data/backends/ALPHA.json",
         "docs/reference/backends/ALPHA.md",
-        "docs/reference/index.md",
+        "docs/reference/backends/index.md",
     }
 
 
