@@ -17,14 +17,15 @@ _STYLE = (
     ".values{fill:#cfe3ff}.scales{fill:#ffe2b8}.pad{fill:#e4e6ea}.data{fill:#cfe3ff}"
     ".gap{fill:none}text{fill:#1b1f27;font:12px system-ui,sans-serif}"
     ".offset{text-anchor:end;font-family:ui-monospace,monospace;font-size:11px}"
-    ".name{font-weight:600}.size{text-anchor:end}"
+    ".name{font-weight:600}.row{font-style:italic}.size{text-anchor:end}"
     "@media(prefers-color-scheme:dark){.card{fill:#1e2129;stroke:#4a5160}.box{stroke:#1e2129}"
     ".values,.data{fill:#274b7a}.scales{fill:#6e4a12}.pad{fill:#3a3f4a}text{fill:#eef1f6}}"
 )
 
 
 class Block(NamedTuple):
-    """One box: its first byte, its bytes, what it holds, and the class that colours it."""
+    """One box: its first byte, its bytes, what it holds, its class, and the row that it
+    belongs to where rows lie apart."""
 
     offset: int
     size: int
@@ -32,6 +33,7 @@ class Block(NamedTuple):
     detail: str
     kind: str
     ellipsis: bool = False
+    row: str = ""
 
 
 def token_blocks(entry: KVFormat) -> list[Block]:
@@ -42,11 +44,18 @@ def token_blocks(entry: KVFormat) -> list[Block]:
     scale_names = {part.scaled_by for part in entry.parts}
     found = []
     apart = entry.arrangement == "data_then_scales"
-    for row in (entry.data, entry.scales):
-        offset = 0 if apart or row is entry.data else entry.data_bytes
-        for part in row:
+    for row, parts in (("data row", entry.data), ("scale row", entry.scales)):
+        offset = 0 if apart or parts is entry.data else entry.data_bytes
+        for part in parts:
             found.append(
-                Block(offset, part.bytes, part.name, _elements(part), _kind(part, scale_names))
+                Block(
+                    offset,
+                    part.bytes,
+                    part.name,
+                    f"{part.count} × {part.dtype}",
+                    _kind(part, scale_names),
+                    row=row if apart else "",
+                )
             )
             offset += part.bytes
     return found
@@ -95,11 +104,15 @@ def drawing(blocks: list[Block], title: str) -> str:
     """An SVG element: a stack of boxes with the offset of each, in bytes, at its left."""
     y = float(_TOP)
     lines = []
-    end = 0
-    for number, block in enumerate(blocks):
-        if number and block.offset < end:  # a row that lies apart, with offsets of its own
-            lines.append(_text(_LEFT - 6, y + 4, "offset", f"{end} B"))
-            y += 24
+    end, row = 0, ""
+    for block in blocks:
+        if block.row != row:  # rows that lie apart have offsets of their own
+            if row:
+                lines.append(_text(_LEFT - 6, y + 4, "offset", f"{end} B"))
+                y += 12
+            lines.append(_text(_LEFT, y + 12, "row", block.row))
+            y += 20
+            row = block.row
         height = 18.0 if block.ellipsis else _height(block.size)
         lines.append(_text(_LEFT - 6, y + 4, "offset", f"{block.offset} B"))
         if not block.ellipsis:
@@ -136,10 +149,6 @@ def _shortened(name: str, detail: str) -> str:
 def _height(size: int) -> float:
     """Taller for more bytes, by their logarithm: 1 B and 512 B share a picture."""
     return round(24 + 4 * log2(max(size, 1)) * (size > 8), 1)
-
-
-def _elements(part: Part) -> str:
-    return f"{part.count} × {part.dtype}"
 
 
 def _kind(part: Part, scale_names: set[str | None]) -> str:
