@@ -22,6 +22,9 @@ from .schema import Document
 Grid = dict[str, dict[str, Verdict]]
 """Verdicts by KV-cache dtype and compute capability."""
 
+Reasons = tuple[tuple[str, str], ...]
+"""Field and message of each reason of a verdict."""
+
 STATES = {
     "verified": "runs, and a probe record shows it",
     "cited": "runs, as its sources say",
@@ -110,15 +113,23 @@ class Answers:
         ]
         return "; ".join(shown) or "no"
 
-    def refused(self) -> Iterator[tuple[str, Verdict]]:
-        """The verdicts against a KV-cache dtype: on a GPU, or on any that engines know."""
-        for spelling, row in self.grid.items():
-            for verdict in row.values():
-                if verdict.status == "unsupported":
-                    yield spelling, verdict
+    @cached_property
+    def reasons(self) -> dict[str, dict[str, Reasons]]:
+        """Field and message of every reason, by KV-cache dtype and compute capability."""
+        return {
+            spelling: {column: _reasons(verdict) for column, verdict in row.items()}
+            for spelling, row in self.grid.items()
+        }
+
+    def refused(self) -> Iterator[tuple[str, Reasons]]:
+        """KV-cache dtypes, each with reasons against it: on a GPU, or on any that engines know."""
+        for spelling, row in self.reasons.items():
+            for column, reasons in row.items():
+                if self.grid[spelling][column].status == "unsupported":
+                    yield spelling, reasons
         for spelling in _SPELLINGS:
             if spelling not in self.grid:
-                yield spelling, judge(self.backend, Request(kv_cache_dtype=spelling))
+                yield spelling, _reasons(judge(self.backend, Request(kv_cache_dtype=spelling)))
 
     def support(self) -> list[dict[str, Any]]:
         """The answers, each once, with the KV-cache dtypes and GPUs that it is for.
@@ -133,7 +144,7 @@ class Answers:
                 found = (
                     self.states[spelling][column],
                     () if refused else tuple(numbers[id(cell)] for cell in verdict.cells),
-                    tuple((reason.field, reason.message) for reason in verdict.reasons),
+                    self.reasons[spelling][column],
                     verdict.notes if refused else (),
                 )
                 pairs.setdefault(found, {}).setdefault(spelling, []).append(column)
@@ -152,6 +163,10 @@ class Answers:
             }
             for ((word, cells, reasons, notes), shared), spellings in grouped.items()
         ]
+
+
+def _reasons(verdict: Verdict) -> Reasons:
+    return tuple((reason.field, reason.message) for reason in verdict.reasons)
 
 
 def _spellings(group: list[str], total: int) -> str:

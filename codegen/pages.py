@@ -122,10 +122,10 @@ def _codes(names: Any) -> str:
 def _backend_page(matrix: Matrix, answered: Answers) -> dict[str, Any]:
     backend = answered.backend
     refusals: dict[tuple[str, str, str], None] = {}
-    for spelling, verdict in answered.refused():
-        for reason in verdict.reasons:
-            if reason.field != "compute_capability":
-                refusals[(spelling, reason.field, reason.message)] = None
+    for spelling, reasons in answered.refused():
+        for field, message in reasons:
+            if field != "compute_capability":
+                refusals[(spelling, field, message)] = None
     rows = [
         {
             "spelling": spelling,
@@ -234,16 +234,17 @@ def _format_page(matrix: Matrix, name: str, answers: dict[str, Answers]) -> dict
 
 def _heat(answered: Answers, name: str, spellings: tuple[str, ...]) -> list[str]:
     """A backend with one KV format, by compute capability: the best answer to its spellings."""
+    failures = any(cell.kv_format == name for cell in answered.backend.refusals)
     found = []
     for column in answered.columns:
-        words = {
-            answered.states[spelling][column]
-            for spelling in spellings
-            if any(
-                cell.kv_format == name and spelling in cell.spellings
-                for cell in answered.grid[spelling][column].cells
-            )
-        }
+        words = set()
+        for spelling in spellings:
+            word = answered.states[spelling][column]
+            if word == "known issue":
+                words |= {word} if failures else set()
+            elif word != "no":
+                cells = answered.grid[spelling][column].cells
+                words |= {word} if any(cell.kv_format == name for cell in cells) else set()
         found.append(shown_state(next((word for word in STATES if word in words), "no")))
     return found
 
