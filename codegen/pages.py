@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attnmatrix.backend import Backend, MultipleOf
@@ -12,27 +11,36 @@ from attnmatrix.intset import IntSet, Multiples
 from attnmatrix.request import Request
 from attnmatrix.verdict import judge
 
-from . import layout, text
+from . import text
 from .answers import STATES, Answers, columns, shown_state
 from .axes import Features
+from .changes import changes
 from .history import history
+from .library_words import Probed, library_words
+from .links import source_link
 from .matrix import Matrix
+from .page_formats import format_page
 from .page_gpus import gpu_page
 from .page_reasons import reason_page
 from .problems import CODES
 from .reason_texts import ABOUT
-from .runtime import kv_format
 from .schema import Document, LibraryError
 
 Page = tuple[str, dict[str, Any]]
 
 
-def pages(matrix: Matrix, answers: dict[str, Answers]) -> dict[str, Page]:
-    """Template and context of every page, by its path under docs/reference."""
+def pages(
+    matrix: Matrix, answers: dict[str, Answers], records: Iterable[Probed] = ()
+) -> dict[str, Page]:
+    """Template and context of every page, by its path under docs/reference.
+
+    records: those of probes; kernels' pages list what the libraries said.
+    """
     document = matrix.document
     backends = {name: answered.backend for name, answered in answers.items()}
     shown = columns(document)
     errors = [_error(document, error) for error in document.errors]
+    words = library_words(records, document.errors)
     lists = {
         "backends": ("Backends", {n: entry.summary for n, entry in document.backends.items()}),
         "kernels": ("Kernels", {n: entry.title for n, entry in document.kernels.items()}),
@@ -47,6 +55,14 @@ def pages(matrix: Matrix, answers: dict[str, Answers]) -> dict[str, Page]:
     found["index.md"] = ("index.md.j2", {})
     found["matrix.md"] = ("matrix.md.j2", {"columns": shown, "rows": rows, "states": STATES})
     found["errors.md"] = ("errors.md.j2", {"codes": CODES})
+    states = {name: answered.states for name, answered in answers.items()}
+    found["changes.md"] = (
+        "changes.md.j2",
+        {
+            "changes": changes(matrix.releases, states),
+            "recorded": matrix.releases[0].version.text if matrix.releases else None,
+        },
+    )
     found["gpus/index.md"] = ("gpus.md.j2", {"gpus": document.gpus, "columns": shown})
     for column in shown:
         found[f"gpus/{column}.md"] = ("gpu.md.j2", gpu_page(document, column, answers))
@@ -56,9 +72,11 @@ def pages(matrix: Matrix, answers: dict[str, Answers]) -> dict[str, Page]:
     for name, answered in answers.items():
         found[f"backends/{name}.md"] = ("backend.md.j2", _backend_page(matrix, answered))
     for name in document.kv_formats:
-        found[f"kv-formats/{name}.md"] = ("kv_format.md.j2", _format_page(matrix, name, answers))
+        found[f"kv-formats/{name}.md"] = ("kv_format.md.j2", format_page(matrix, name, answers))
     for name in document.kernels:
-        found[f"kernels/{name}.md"] = ("kernel.md.j2", _kernel_page(matrix, name, backends))
+        context = _kernel_page(matrix, name, backends)
+        context["words"] = words.get(name, [])
+        found[f"kernels/{name}.md"] = ("kernel.md.j2", context)
     return found
 
 
@@ -75,19 +93,6 @@ def _error(document: Document, error: LibraryError) -> dict[str, Any]:
         "by": by,
         "sources": ", ".join(source_link(source) for source in error.sources),
     }
-
-
-def drawings(matrix: Matrix) -> dict[str, str]:
-    """The drawing of every KV format's token and page, by its path under docs/reference."""
-    found = {}
-    for name in matrix.document.kv_formats:
-        entry = kv_format(matrix, name)
-        for what, blocks, words in (
-            ("token", layout.token_blocks(entry), layout.token_alternative(entry)),
-            ("page", layout.page_blocks(entry), layout.page_alternative(entry)),
-        ):
-            found[f"kv-formats/{name}.{what}.svg"] = layout.drawing(blocks, words)
-    return found
 
 
 def _matrix_row(answered: Answers) -> dict[str, Any]:
@@ -199,56 +204,6 @@ def _cell_row(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _format_page(matrix: Matrix, name: str, answers: dict[str, Answers]) -> dict[str, Any]:
-    entry = kv_format(matrix, name)
-    parts = []
-    for row, listed in (("data row", entry.data), ("scale row", entry.scales)):
-        offset = 0
-        for part in listed:
-            parts.append({"row": row, "offset": offset, "part": part})
-            offset += part.bytes
-    users = {
-        backend: tuple(
-            dict.fromkeys(
-                s for c in answered.backend.cells if c.kv_format == name for s in c.spellings
-            )
-        )
-        for backend, answered in answers.items()
-    }
-    used = {backend: spellings for backend, spellings in users.items() if spellings}
-    return {
-        "format": entry,
-        "parts": parts,
-        "drawings": {
-            "token": layout.token_alternative(entry),
-            "page": layout.page_alternative(entry),
-        },
-        "page_tokens": layout.PAGE_TOKENS,
-        "pages": [(size, entry.page_bytes(size)) for size in (1, 16, 32, 64, 128, 256)],
-        "users": used,
-        "columns": columns(matrix.document),
-        "heat": {b: _heat(answers[b], name, spellings) for b, spellings in used.items()},
-        "sources": [source_link(s) for s in entry.sources],
-    }
-
-
-def _heat(answered: Answers, name: str, spellings: tuple[str, ...]) -> list[str]:
-    """A backend with one KV format, by compute capability: the best answer to its spellings."""
-    failures = any(cell.kv_format == name for cell in answered.backend.refusals)
-    found = []
-    for column in answered.columns:
-        words = set()
-        for spelling in spellings:
-            word = answered.states[spelling][column]
-            if word == "known issue":
-                words |= {word} if failures else set()
-            elif word != "no":
-                cells = answered.grid[spelling][column].cells
-                words |= {word} if any(cell.kv_format == name for cell in cells) else set()
-        found.append(shown_state(next((word for word in STATES if word in words), "no")))
-    return found
-
-
 def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) -> dict[str, Any]:
     kernel = matrix.document.kernels[name]
     rows = []
@@ -302,18 +257,3 @@ def _format_links(formats: tuple[str, ...] | str) -> str:
 
 def _axis(value: IntSet | str) -> str:
     return str(value)
-
-
-def source_link(source: str) -> str:
-    """A source as Markdown: a link where it has an address, else its words."""
-    match = re.fullmatch(r"([\w.-]+/[\w.-]+)#(\d+)", source)
-    if match:
-        return f"[{text.markdown(source)}](https://github.com/{match[1]}/issues/{match[2]})"
-    match = re.fullmatch(r"([\w.-]+/[\w.-]+)@(\w+)\s+([\w./+-]+)(?::(\d+)(?:-(\d+))?)?", source)
-    if match:
-        anchor = f"#L{match[4]}" if match[4] else ""
-        address = f"https://github.com/{match[1]}/blob/{match[2]}/{match[3]}{anchor}"
-        return f"[{text.markdown(source)}]({address})"
-    if re.fullmatch(r"https?://[^\s()<>\"'\\`|*\[\]{}]+", source):
-        return f"<{source}>"
-    return text.code(source)

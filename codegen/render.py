@@ -22,6 +22,7 @@ from .answers import Answers, columns
 from .api import summaries
 from .header import Header
 from .matrix import Matrix
+from .page_formats import drawings
 from .runtime import backend_attributes, backend_class, kv_format, kv_format_attributes
 from .schema import Document, Priority
 
@@ -174,7 +175,7 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         files[f"generated/data/{path}"] = data(content, "\n  ,\n  ")
     for path, (template, context) in pages.pages(matrix, answers).items():
         files[f"docs/reference/{path}"] = fill(template, **context)
-    for path, drawing in pages.drawings(matrix).items():
+    for path, drawing in drawings(matrix).items():
         files[f"docs/reference/{path}"] = f"<!-- {header.mark} {header.command} -->\n{drawing}"
     return dict(sorted(files.items()))
 
