@@ -12,6 +12,7 @@ from attnmatrix.spelling import did_you_mean
 from .check_backends import blocks_can_be_cut, phases_fit, variants_narrow, versions_exist
 from .check_claims import claims_within_kernels
 from .check_formats import formats_add_up, names_say_what_is_stored
+from .check_models import models_agree, models_lead_somewhere
 from .check_rows import rows_agree
 from .matrix import Matrix
 from .problems import Problem
@@ -240,7 +241,12 @@ def names_stay_apart(matrix: Matrix) -> Iterator[Problem]:
             seen.setdefault(folded, name)
 
 
-_NAMES_FIRST: tuple[Rule, ...] = (names_lead_somewhere, names_stay_apart, aliases_end)
+_NAMES_FIRST: tuple[Rule, ...] = (
+    names_lead_somewhere,
+    models_lead_somewhere,
+    names_stay_apart,
+    aliases_end,
+)
 _THEN: tuple[Rule, ...] = (
     formats_add_up,
     names_say_what_is_stored,
@@ -251,6 +257,7 @@ _THEN: tuple[Rule, ...] = (
     phases_fit,
     one_meaning_a_gpu,
     claims_within_kernels,
+    models_agree,
     everything_is_used,
 )
 CHECKS: tuple[Rule, ...] = _NAMES_FIRST + _THEN

@@ -13,7 +13,7 @@ from .problems import InvalidSource, Place, Problem
 from .source import Source, read_source
 from .validate import validate
 
-_NAMED = ("libraries", "kv_formats", "kernels", "backends")
+_NAMED = ("libraries", "kv_formats", "kernels", "backends", "engines", "models")
 _Entry = tuple[str, ...]
 
 

@@ -54,6 +54,7 @@ def pages(
     rows = [_matrix_row(answered) for answered in answers.values()]
     found["index.md"] = ("index.md.j2", {})
     found["matrix.md"] = ("matrix.md.j2", {"columns": shown, "rows": rows, "states": STATES})
+    found["models.md"] = ("models.md.j2", {"models": document.models})
     found["errors.md"] = ("errors.md.j2", {"codes": CODES})
     states = {name: answered.states for name, answered in answers.items()}
     found["changes.md"] = (

@@ -17,13 +17,21 @@ import jinja2
 from attnmatrix.intset import IntSet
 from attnmatrix.registry import module_name
 
-from . import pages, text
+from . import pages, picker, text
 from .answers import Answers, columns
 from .api import summaries
 from .header import Header
+from .links import source_link
 from .matrix import Matrix
 from .page_formats import drawings
-from .runtime import backend_attributes, backend_class, kv_format, kv_format_attributes
+from .runtime import (
+    backend_attributes,
+    backend_class,
+    engine_entry,
+    kv_format,
+    kv_format_attributes,
+    model_entry,
+)
 from .schema import Document, Priority
 
 FOLDERS = ("generated", "docs/reference")
@@ -61,6 +69,7 @@ def _environment(keep_templates: bool) -> jinja2.Environment:
     environment.filters.update(
         py=text.python, assign=text.assignment, doc=text.comment, md=text.markdown, code=text.code
     )
+    environment.filters["source"] = source_link
     return environment
 
 
@@ -165,6 +174,36 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
     )
     rules = [_rule(priority) for priority in document.priorities]
     files["generated/priorities.py"] = fill("priorities.py.j2", rules=rules)
+    files["generated/models.py"] = fill(
+        "table.py.j2",
+        title="Models, and what a request for one asks.",
+        name="MODELS",
+        kind="dict[str, Any]",
+        value=(models := {name: model_entry(entry) for name, entry in document.models.items()}),
+    )
+    files["generated/data/models.json"] = data(_plain(models))
+    engine_entries = {name: engine_entry(entry) for name, entry in document.engines.items()}
+    files["generated/data/engines.json"] = data(engine_entries)
+    files["docs/reference/picker.jsonl"] = picker.lines(
+        {"$comment": f"{header.mark} {header.command}"}
+        | picker.data(
+            backends={
+                name: {k: _plain(getattr(answered.backend, k)) for k in picker.OF_A_BACKEND}
+                for name, answered in answers.items()
+            },
+            priorities=[{"when": _plain(w), "order": list(o)} for w, o in rules],
+            gpus=dict(document.gpus),
+            models=_plain(models),
+            engines=engine_entries,
+            libraries=libraries,
+            released=engines,
+            kv_formats={
+                name: {"title": entry.title, "bytes_per_token": entry.bytes_per_token}
+                for name, entry in document.kv_formats.items()
+            },
+            kernels={name: kernel.title for name, kernel in document.kernels.items()},
+        )
+    )
     files["generated/data/gpus.json"] = data(dict(document.gpus))
     files["generated/data/libraries.json"] = data(libraries)
     files["generated/data/priorities.json"] = data(

@@ -6,7 +6,7 @@ import re
 from math import inf
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from attnmatrix.gpus import fold
 
@@ -21,6 +21,15 @@ _WORDS = ("any", "none", "unknown", MODEL_DTYPE)
 
 _LIST_PAGE = "index"
 """The page that lists a folder's entries; no entry may take its place."""
+
+
+class Model(BaseModel):
+    """Strict: no coercion, no unread keys, nothing changes afterwards."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True, defer_build=True
+    )
+
 
 _SOURCE_FORMS = (
     "'vllm==0.33.0 path/in/wheel.py:12', 'owner/repo@commit path:12', 'owner/repo#123', "

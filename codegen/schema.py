@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from attnmatrix.capability import CapabilityPattern
 from attnmatrix.intset import IntSet
@@ -25,12 +25,14 @@ from .axes import (
     int_axis,
     invalid,
 )
+from .model_schema import Engine, LanguageModel
 from .reason_texts import ABOUT
 from .scalars import (
     MODEL_DTYPE,
     Count,
     EntryName,
     Line,
+    Model,
     Name,
     Notes,
     Sources,
@@ -44,14 +46,6 @@ from .scalars import (
     positive_number,
     sizes_or_any,
 )
-
-
-class Model(BaseModel):
-    """Strict: no coercion, no unread keys, nothing changes afterwards."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True, defer_build=True
-    )
 
 
 class Provider(Model):
@@ -387,6 +381,12 @@ class Document(Model):
     kernels: dict[EntryName, Kernel] = Field(description="Kernels, by name.")
     backends: dict[Annotated[str, AfterValidator(backend_name)], Backend] = Field(
         description="Backends, by the name that an engine gives them."
+    )
+    engines: dict[EntryName, Engine] = Field(
+        {}, description="How a choice is typed for an engine, by its distribution's name."
+    )
+    models: dict[EntryName, LanguageModel] = Field(
+        {}, description="Models, by the name that people type: what a request for one asks."
     )
     priorities: list[Priority] = Field(
         [], description="Which backends are tried in which order; the first that fits is followed."

@@ -170,6 +170,7 @@ def test_only_what_changed_is_written(project):
         "generated/data/backends/ALPHA.json",
         "docs/reference/backends/ALPHA.md",
         "docs/reference/backends/index.md",
+        "docs/reference/picker.jsonl",
     }
 
 

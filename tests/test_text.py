@@ -268,6 +268,31 @@ def tree(tmp_path_factory) -> Path:
         }
     data["kv_formats"], data["kernels"], data["backends"] = formats, kernels, backends
     data["gpus"] = {f"{number} {line(text)}": "9.0" for number, text in enumerate(TEXTS)}
+    model = {
+        "hub": "example/model",
+        "dtype": "bfloat16",
+        "mla": True,
+        "sparse": False,
+        "sink": False,
+        "head_size": 128,
+        "value_size": 128,
+        "query_heads": 16,
+        "topk": "none",
+        "max_context": "unknown",
+        "kv_pools": [{"layers": 1}],
+        "notes": TEXTS,
+        "sources": SOURCES,
+    }
+    data["models"] = {"M": model}
+    data["engines"] = {
+        f"e{number}": {
+            "title": line(text),
+            "command": line(text),
+            "flags": {"dtype": "--dtype"},
+            "sources": SOURCES,
+        }
+        for number, text in enumerate(TEXTS)
+    }
     library = data["libraries"]["fastlib"]
     library["title"] = library["homepage"] = line(" ".join(TEXTS[:10]))
     library["providers"]["engine"] = {"ops": line(TEXTS[0])}

@@ -1,9 +1,6 @@
 // Marks table cells that hold an answer, so that the style sheet can colour them (the words stay), and
 // loads the rest where the support matrix is.
 
-// The theme's search is a dialog without a name, which a screen reader could not announce.
-document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
-
 const STATE = /^(?:yes \()?(verified|cited|claimed|unknown|known issue|no)(?:\)|:|$)/;
 const ANSWERS = /^(\d+\.\d|KV-cache dtypes)$/;
 
