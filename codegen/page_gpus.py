@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from attnmatrix.capability import CapabilityPattern, parse_capability
@@ -52,20 +53,19 @@ def _orders(
     return found
 
 
+_SAID: dict[str, Callable[[Any], str]] = {
+    "mla": lambda mla: "MLA" if mla else "not MLA",
+    "sparse": lambda sparse: "sparse" if sparse else "dense",
+    "head_size": lambda size: f"head size {size}",
+    "query_heads": lambda heads: f"{heads} query heads",
+    "kv_cache_dtype": lambda names: f"KV-cache dtype one of {', '.join(map(text.code, names))}",
+    "sink": lambda sink: "attention sink" if sink else "no attention sink",
+}
+"""Conditions of a priority in words; the GPU is the page's own."""
+
+
 def _conditions(when: When) -> str:
-    """A priority's conditions in words, the GPU left out; empty where it has no other."""
-    words = []
-    if when.mla is not None:
-        words.append("MLA" if when.mla else "not MLA")
-    if when.sparse is not None:
-        words.append("sparse" if when.sparse else "dense")
-    if when.head_size is not None:
-        words.append(f"head size {when.head_size}")
-    if when.query_heads is not None:
-        words.append(f"{when.query_heads} query heads")
-    if when.kv_cache_dtype is not None:
-        names = ", ".join(map(text.code, when.kv_cache_dtype))
-        words.append(f"KV-cache dtype one of {names}")
-    if when.sink is not None:
-        words.append("attention sink" if when.sink else "no attention sink")
-    return "; ".join(words)
+    """A priority's conditions, the GPU left out; empty where it has no other."""
+    asked = {name: value for name, value in dict(when).items() if value is not None}
+    asked.pop("compute_capability", None)
+    return "; ".join(_SAID[name](value) for name, value in asked.items())
