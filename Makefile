@@ -48,5 +48,5 @@ $(VENV)/docs: $(VENV)/codegen
 
 $(VENV)/all: $(VENV)/codegen
 	$(BIN)/pip install -q '$(TORCH)'
-	$(BIN)/pip install -q -e '.[codegen,kernels,test,lint]'
+	$(BIN)/pip install -q -e '.[codegen,docs,kernels,test,lint]'
 	touch $@

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .kv_format import KVFormat as KVFormat
     from .libraries import Absent as Absent
     from .libraries import installed_libraries as installed_libraries
+    from .models import Model as Model
+    from .models import get_model as get_model
+    from .models import model_names as model_names
     from .registry import backend_names as backend_names
     from .registry import get_backend as get_backend
     from .registry import get_kernel as get_kernel
@@ -38,6 +41,7 @@ _HOME = {
     "Absent": "libraries",
     "Backend": "backend",
     "KVFormat": "kv_format",
+    "Model": "models",
     "MultipleOf": "backend",
     "Reason": "verdict",
     "Request": "request",
@@ -50,11 +54,13 @@ _HOME = {
     "get_backend": "registry",
     "get_kernel": "registry",
     "get_kv_format": "registry",
+    "get_model": "models",
     "gpu_names": "gpus",
     "installed_libraries": "libraries",
     "judge": "selection",
     "kernel_names": "registry",
     "kv_format_names": "registry",
+    "model_names": "models",
     "select": "selection",
 }
 

@@ -58,6 +58,7 @@ class Backend:
     differs: ClassVar[tuple[str, ...]] = ()
     sources: ClassVar[tuple[str, ...]] = ()
     _index: ClassVar[Index | None] = None
+    _refusal_index: ClassVar[Index | None] = None
 
     @classmethod
     def index(cls) -> Index:
@@ -66,8 +67,15 @@ class Backend:
             cls._index = Index(cls.cells, cls.mla, cls.sparse)
         return cls._index
 
+    @classmethod
+    def refusal_index(cls) -> Index:
+        """The look-up tables of `refusals`, built once."""
+        if cls._refusal_index is None:
+            cls._refusal_index = Index(cls.refusals, cls.mla, cls.sparse)
+        return cls._refusal_index
+
     def __init_subclass__(cls) -> None:
-        cls._index = None  # a class derived from another backend has cells of its own
+        cls._index = cls._refusal_index = None  # a derived class has cells of its own
 
     @classmethod
     def judge(cls, request: Request | None = None, **fields: Any) -> Verdict:

@@ -121,6 +121,12 @@ def _add_request(parser: argparse.ArgumentParser) -> None:
     gpu = parser.add_mutually_exclusive_group()
     gpu.add_argument("--gpu", metavar="NAME", help="such as H200; none for a machine without")
     gpu.add_argument("--compute-capability", metavar="X.Y", help="such as 9.0, 9.0a or sm_90a")
+    parser.add_argument(
+        "--model", metavar="NAME", help="such as DeepSeek-V3.2: fills in what is not named"
+    )
+    parser.add_argument(
+        "--tensor-parallel", type=int, metavar="N", help="GPUs that share the model's query heads"
+    )
     parser.add_argument("--dtype", metavar="D", help="the model's, such as bfloat16")
     parser.add_argument("--kv-cache-dtype", metavar="D", help="such as auto, fp8 or fp8_ds_mla")
     for option, unit in (
@@ -198,6 +204,8 @@ def _request(arguments: argparse.Namespace) -> Request:
             phase=arguments.phase,
             features=arguments.feature,
             libraries=libraries,
+            model=arguments.model,
+            tensor_parallel=arguments.tensor_parallel,
             matrix=arguments.matrix,
         )
     except RequestError as error:

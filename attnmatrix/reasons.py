@@ -9,6 +9,7 @@ from .cell import Cell
 from .index import describe_ints, version_answer
 from .libraries import Absent
 from .request import DTYPE_SPELLINGS
+from .sentences import KINDS, WORDS, sentence
 from .spelling import did_you_mean
 from .versions import Specifier, Version
 
@@ -18,28 +19,20 @@ if TYPE_CHECKING:
 
     from .request import Request
 
-_AXES = {
+AXES = {
     "dtype": "dtypes",
     "head_size": "head_sizes",
     "block_size": "block_sizes",
     "query_heads": "query_heads",
     "topk": "topk",
 }
+"""The attribute of a cell that holds a field's accepted values."""
 
-_VERSIONS = {"engine": "engines", "libraries": "versions"}
-_NAMES = {*DTYPE_SPELLINGS.values(), "fp8_e5m2", "nvfp4", "nvfp4_ds_mla", "fp8_ds_mla", "fp8_inc"}
+VERSIONS = {"engine": "engines", "libraries": "versions"}
+"""The attribute of a cell that holds accepted versions, for each field that compares some."""
+
+NAMES = {*DTYPE_SPELLINGS.values(), "fp8_e5m2", "nvfp4", "nvfp4_ds_mla", "fp8_ds_mla", "fp8_inc"}
 """Dtypes and KV-cache dtypes that are no misspelling of another."""
-
-_WORDS = {
-    "compute_capability": ("compute capability", "", "use such a GPU, or another backend"),
-    "kv_cache_dtype": ("KV-cache dtype", "", "pass one of these"),
-    "dtype": ("dtype", "", "run the model in one of these"),
-    "head_size": ("head size", " elements", "use a backend that takes this head size"),
-    "block_size": ("block size", " tokens", "pass one of these"),
-    "query_heads": ("query heads", " heads", "change the tensor-parallel size"),
-    "topk": ("top-k", " indices", "pad the indices up with -1"),
-    "phase": ("phase", "", "pair it with a backend that has this phase"),
-}
 
 
 def accepted_values(field: str, value: Any, near: list[Cell]) -> tuple[Any, ...]:
@@ -56,11 +49,11 @@ def accepted_values(field: str, value: Any, near: list[Cell]) -> tuple[Any, ...]
         return _union(cell.spellings for cell in near)
     if field == "compute_capability":
         return _union(map(_capability_texts, near))
-    if field in _VERSIONS:
-        return _union(_version_texts(getattr(cell, _VERSIONS[field])) for cell in near)
+    if field in VERSIONS:
+        return _union(_version_texts(getattr(cell, VERSIONS[field])) for cell in near)
     if field == "dtype":
         return _union(cell.dtypes for cell in near)
-    return describe_ints(getattr(cell, _AXES[field]) for cell in near)
+    return describe_ints(getattr(cell, AXES[field]) for cell in near)
 
 
 def _capability_texts(cell: Cell) -> Iterable[str]:
@@ -83,47 +76,53 @@ def shown_value(field: str, value: Any) -> Any:
     """A reason's value as plain JSON data."""
     if field == "compute_capability":
         return format_capability(value)
-    if field in _VERSIONS:
+    if field in VERSIONS:
         return [_library_text(name, version) for name, version in value]
     return value
 
 
 def _library_text(name: str, version: Version | Absent) -> str:
-    return f"{name}=={version.text}" if isinstance(version, Version) else f"{name} ({version})"
+    if isinstance(version, Version):
+        return sentence("library", name=name, version=version.text)
+    return f"{name} ({version})"
 
 
 def unknown_message(field: str, value: Any, request: Request) -> str:
     """One line on a field that nobody has established."""
-    return f"{_subject(field, value, request)}: nobody has established whether it works"
+    return sentence("unknown", subject=_subject(field, value, request))
 
 
 def reason_message(field: str, value: Any, near: list[Cell], name: str, request: Request) -> str:
     """One line on backend `name`: what was wrong, what is accepted, what to do."""
     accepted = accepted_values(field, value, near)
     if field in ("mla", "sparse"):
-        word = "MLA" if field == "mla" else "sparse"
-        kind = word if accepted[0] else f"not {word}"
-        return f"{name} is {kind}: ask for another backend, or drop {field}={value}"
+        kind = KINDS[field] if accepted[0] else sentence("not", kind=KINDS[field])
+        return sentence("kind", name=name, kind=kind, field=field, value=value)
     if field == "sink":
-        return "attention sinks are not supported: use a backend that takes one"
+        return sentence("sink")
     if field == "engine":
         return _library_message(value, [cell.engines for cell in near], name)
     if field == "libraries":
-        return _library_message(value, [cell.versions for cell in near], "this kernel")
-    known = ", ".join(map(str, accepted)) or "none"
+        return _library_message(value, [cell.versions for cell in near], sentence("kernel"))
+    known = ", ".join(map(str, accepted)) or sentence("none")
     if field == "features":
-        return f"feature {value} is not supported; supported: {known}"
-    _, unit, advice = _WORDS[field]
+        return sentence("feature", value=value, known=known)
+    _, unit, advice = WORDS[field]
     if field == "topk" and not accepted:
-        return f"top-k {value} is not supported: the kernel is dense and takes no indices"
+        return sentence("dense", value=value)
     where = ""
     gpu = request.compute_capability
     if field not in ("compute_capability", "phase") and gpu is not None and _run_on(near, gpu):
-        where = f" on compute capability {format_capability(gpu)}"
+        where = sentence("where", capability=format_capability(gpu))
     hint = _hint(value, accepted) if field in ("kv_cache_dtype", "dtype") else ""
-    return (
-        f"{_subject(field, value, request)} is not supported{where}{hint}; "
-        f"accepted: {known}{unit if accepted and isinstance(accepted[-1], int) else ''}; {advice}"
+    return sentence(
+        "refused",
+        subject=_subject(field, value, request),
+        where=where,
+        hint=hint,
+        known=known,
+        unit=unit if accepted and isinstance(accepted[-1], int) else "",
+        advice=advice,
     )
 
 
@@ -136,22 +135,23 @@ def _hint(value: str, accepted: tuple[Any, ...]) -> str:
     """The nearest accepted spelling, unless the value is a name of its own."""
     spelled = DTYPE_SPELLINGS.get(value.lower())
     if spelled in accepted:
-        return f" (did you mean {spelled!r}?)"
-    return "" if value in _NAMES else did_you_mean(value, accepted)
+        return sentence("hint", word=spelled)
+    return "" if value in NAMES else did_you_mean(value, accepted)
 
 
 def _subject(field: str, value: Any, request: Request) -> str:
-    if field in _VERSIONS:
+    if field in VERSIONS:
         return ", ".join(_library_text(name, version) for name, version in value)
     if field == "features":
-        return f"feature {value}"
+        return sentence("feature_subject", value=value)
     if field == "sink":
-        return "an attention sink"
-    what = _WORDS[field][0]
-    if field == "compute_capability":
-        gpu = f" ({request.gpu})" if request.gpu not in (None, "none") else ""
-        return f"{what} {format_capability(value)}{gpu}"
-    return f"{what} {value}"
+        return sentence("sink_subject")
+    what = WORDS[field][0]
+    if field != "compute_capability":
+        return sentence("subject", what=what, value=value)
+    if request.gpu in (None, "none"):
+        return sentence("subject", what=what, value=format_capability(value))
+    return sentence("gpu", what=what, capability=format_capability(value), gpu=request.gpu)
 
 
 def _library_message(
@@ -172,11 +172,11 @@ def _library_message(
         if name not in named
     }
     also = [
-        f"{name} ({' or '.join(_simplified(texts))})"
+        sentence("other", name=name, versions=" or ".join(_simplified(texts)))
         for name, texts in others.items()
         if not set(texts) <= {"none", "unknown"}
     ]
-    return "; ".join(parts) + (f"; also in {', '.join(also)}" if also else "")
+    return "; ".join(parts) + (sentence("also", others=", ".join(also)) if also else "")
 
 
 def _takes(text: str, version: Version | Absent) -> bool:
@@ -186,18 +186,18 @@ def _takes(text: str, version: Version | Absent) -> bool:
 
 def _version_message(name: str, version: Version | Absent, accepted: list[str], what: str) -> str:
     if set(accepted) == {"none"}:
-        return f"{name} does not ship {what}"
+        return sentence("not_shipped", name=name, what=what)
     needs = " or ".join(_simplified(accepted))
     if isinstance(version, Absent):
         cure = f"install {name}" if version.reason == "not installed" else f"repair {name}"
         return f"{name} {version}: {cure} ({needs})"
-    word = "too old" if _too_old(version, accepted) else "not supported"
-    return f"{name} is {word} (has {version.text}, needs {needs}) for {what}"
+    word = "too_old" if _too_old(version, accepted) else "other_version"
+    return sentence(word, name=name, version=version.text, needs=needs, what=what)
 
 
 def _simplified(accepted: list[str]) -> list[str]:
     """Specifiers in words; adjoining ranges such as >=1,<2 and >=2 as one."""
-    words = {"any": "any version", "unknown": "which version is not established"}
+    words = {"any": sentence("any_version"), "unknown": sentence("unknown_version")}
     ranges: list[tuple[Version, Version | None]] = []
     kept = [words.get(text, text) for text in accepted if text in words]
     for text in accepted:

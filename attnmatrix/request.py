@@ -35,10 +35,15 @@ FEATURES = {
 }
 """Features that rows and requests name, each with its meaning."""
 
+_OF_A_MODEL = ("dtype", "head_size", "mla", "sparse", "sink", "topk")
+"""Fields that a model fills in beside `query_heads`."""
+
 
 class Request:
     """A frozen request. What is None (or not named) is not checked.
 
+    model: a name such as 'DeepSeek-V3', which fills in what is not named: dtype, head_size, mla,
+    sparse, sink, topk, and query_heads for the `tensor_parallel` GPUs that share them.
     compute_capability: '9.0', '9.0a', 'sm_90a', (9, 0); gpu: a name such as 'H200', or 'none' for
     a machine without one. Name one of the two. dtype: the model's, such as 'bfloat16' or
     torch.bfloat16. kv_cache_dtype: what the user types, aliases unresolved. head_size: elements.
@@ -65,6 +70,9 @@ class Request:
         "phase",
         "features",
         "libraries",
+        "model",
+        "tensor_parallel",
+        "_filled",
     )
 
     compute_capability: Capability | None
@@ -81,6 +89,9 @@ class Request:
     phase: str
     features: tuple[str, ...]
     libraries: tuple[tuple[str, Version | Absent], ...]
+    model: str | None
+    tensor_parallel: int | None
+    _filled: tuple[str, ...]
 
     def __init__(
         self,
@@ -99,6 +110,8 @@ class Request:
         phase: str = "decode",
         features: Iterable[str] = (),
         libraries: Mapping[str, str | Absent] | None = None,
+        model: str | None = None,
+        tensor_parallel: int | None = None,
         matrix: str = BUILT_IN,
     ) -> None:
         put = object.__setattr__
@@ -129,6 +142,28 @@ class Request:
         put(self, "phase", phase)
         put(self, "features", _feature_names(features))
         put(self, "libraries", _library_versions(libraries or {}, matrix))
+        put(self, "model", None)
+        put(self, "tensor_parallel", tensor_parallel)
+        put(self, "_filled", ())
+        if model is not None:
+            self._fill(model, matrix)
+        elif tensor_parallel is not None:
+            raise RequestError("tensor_parallel", "it shares the heads of a model: name one")
+
+    def _fill(self, model: str, matrix: str) -> None:
+        """What the model asks, where nothing else is named."""
+        from .models import get_model
+
+        found = get_model(model, matrix)
+        object.__setattr__(self, "model", found.name)
+        asked = {name: getattr(found, name) for name in _OF_A_MODEL}
+        asked["query_heads"] = found.heads_per_gpu(
+            1 if self.tensor_parallel is None else self.tensor_parallel
+        )
+        filled = [name for name in asked if getattr(self, name) is None]
+        for name in filled:
+            object.__setattr__(self, name, asked[name])
+        object.__setattr__(self, "_filled", tuple(filled))
 
     def _capability(
         self, compute_capability: Any, gpu: str | None, matrix: str
@@ -154,7 +189,8 @@ class Request:
 
     def replace(self, **changes: Any) -> Request:
         """A new request with some fields changed; this one stays as it is."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__ if name != "_filled"}
+        fields.update(dict.fromkeys(self._filled))
         fields["libraries"] = {
             name: version.text if isinstance(version, Version) else version
             for name, version in self.libraries
@@ -184,7 +220,9 @@ class Request:
         shown = [
             f"{name}={getattr(self, name)!r}"
             for name in self.__slots__
-            if getattr(self, name) not in (None, ()) and (name, self.phase) != ("phase", "decode")
+            if name not in ("_filled", *self._filled)
+            and getattr(self, name) not in (None, ())
+            and (name, self.phase) != ("phase", "decode")
         ]
         return f"Request({', '.join(shown)})"
 

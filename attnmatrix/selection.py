@@ -116,7 +116,8 @@ class Selection:
     def unranked(self) -> tuple[type[Backend], ...]:
         """Backends that would take the request, but that its priority does not list."""
         ranked = {verdict.backend for verdict in self.candidates}
-        others = (get_backend(name, self._matrix) for name in backend_names(self._matrix))
+        names = _own_backends(self.request, self._matrix) or backend_names(self._matrix)
+        others = (get_backend(name, self._matrix) for name in names)
         return tuple(b for b in others if b not in ranked and _judge(b, self.request))
 
     def to_json(self) -> dict[str, Any]:
@@ -147,7 +148,22 @@ def select(request: Request | None = None, *, matrix: str = BUILT_IN, **fields: 
 
 
 def candidate_backends(request: Request, matrix: str = BUILT_IN) -> tuple[type[Backend], ...]:
-    """The backends that `select` tries, in order."""
+    """The backends that `select` tries, in order; of a model that has its own, those alone."""
+    ranked = _by_priority(request, matrix)
+    own = _own_backends(request, matrix)
+    return tuple([b for b in ranked if b.name in own]) if own else ranked
+
+
+def _own_backends(request: Request, matrix: str) -> tuple[str, ...]:
+    """The backends that an engine picks among for the request's model; empty: no such list."""
+    if request.model is None:
+        return ()
+    from .models import get_model
+
+    return get_model(request.model, matrix).backends
+
+
+def _by_priority(request: Request, matrix: str) -> tuple[type[Backend], ...]:
     possible: Rule | None = None
     for rule, named in _rules_for(request.compute_capability, matrix):
         fits = rule.fits(request)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from .cell import Cell
-from .index import FIELDS, Index
+from .index import FIELDS
 from .reasons import accepted_values, reason_message, shown_value, unknown_message
 from .request import Request
 
@@ -220,7 +220,7 @@ class Verdict(_Fields):
             return tuple(n for n in first.notes if all(n in cell.notes for cell in others))
         if not self.backend.refusals:
             return ()
-        index = Index(self.backend.refusals, self.backend.mla, self.backend.sparse)
+        index = self.backend.refusal_index()
         bits = index.sure | index.possible
         for mask in (*index.masks(self.request), *(m for *_, m in index.further(self.request))):
             bits &= mask

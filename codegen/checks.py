@@ -12,6 +12,7 @@ from attnmatrix.spelling import did_you_mean
 from .check_backends import blocks_can_be_cut, phases_fit, variants_narrow, versions_exist
 from .check_claims import claims_within_kernels
 from .check_formats import formats_add_up, names_say_what_is_stored
+from .check_models import models_agree, models_lead_somewhere
 from .check_rows import rows_agree
 from .matrix import Matrix
 from .problems import Problem
@@ -71,6 +72,20 @@ def names_lead_somewhere(matrix: Matrix) -> Iterator[Problem]:
             if prefill_format is not None:
                 where = (*at, "kernels", "prefill_format")
                 yield from look("KV format", prefill_format, document.kv_formats, where)
+    distributions = [d for entry in document.libraries.values() for d in entry.providers]
+    engines = [d for backend in document.backends.values() for d in backend.engines]
+    speakers = [*document.kernels, *document.backends, *dict.fromkeys((*distributions, *engines))]
+    for i, error in enumerate(document.errors):
+        kind = "kernel, backend or distribution"
+        yield from look(kind, error.by, speakers, ("errors", i, "by"))
+        if error.says in (before := [other.says for other in document.errors[:i]]):
+            yield Problem(
+                matrix.source.place(("errors", i, "says")),
+                "duplicate-claim",
+                "these words stand twice",
+                "keep one of the two",
+                ((matrix.source.place(("errors", before.index(error.says), "says")), "the first"),),
+            )
     variants = [v for backend in document.backends.values() for v in backend.variants]
     spellings = list(dict.fromkeys(name for v in variants for name in v.kv_cache_dtypes))
     for i, priority in enumerate(document.priorities):
@@ -226,7 +241,12 @@ def names_stay_apart(matrix: Matrix) -> Iterator[Problem]:
             seen.setdefault(folded, name)
 
 
-_NAMES_FIRST: tuple[Rule, ...] = (names_lead_somewhere, names_stay_apart, aliases_end)
+_NAMES_FIRST: tuple[Rule, ...] = (
+    names_lead_somewhere,
+    models_lead_somewhere,
+    names_stay_apart,
+    aliases_end,
+)
 _THEN: tuple[Rule, ...] = (
     formats_add_up,
     names_say_what_is_stored,
@@ -237,6 +257,7 @@ _THEN: tuple[Rule, ...] = (
     phases_fit,
     one_meaning_a_gpu,
     claims_within_kernels,
+    models_agree,
     everything_is_used,
 )
 CHECKS: tuple[Rule, ...] = _NAMES_FIRST + _THEN

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .changes import FOLDER, read_snapshots
 from .checks import CHECKS
 from .matrix import Matrix
 from .problems import InvalidSource, Place, Problem
 from .source import Source, read_source
 from .validate import validate
 
-_NAMED = ("libraries", "kv_formats", "kernels", "backends")
+_NAMED = ("libraries", "kv_formats", "kernels", "backends", "engines", "models")
 _Entry = tuple[str, ...]
 
 
 def load(path: Path | str, *, name: str | None = None) -> Matrix:
-    """Reads and checks a YAML file. Raises InvalidSource with every problem, or OSError."""
-    return check(read_source(path, name=name, strict=False))
+    """Reads and checks a YAML file, and the releases recorded beside it.
+
+    Raises InvalidSource with every problem, or OSError.
+    """
+    matrix = check(read_source(path, name=name, strict=False))
+    return replace(matrix, releases=read_snapshots(Path(path).parent / FOLDER))
 
 
 def check(source: Source) -> Matrix:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from attnmatrix.cell import Cell
 
+from .changes import Snapshot
 from .join import variant_cells
 from .schema import Document
 from .source import Source
@@ -20,6 +21,7 @@ class Matrix:
 
     source: Source
     document: Document
+    releases: tuple[Snapshot, ...] = ()
     _joined: dict[tuple[str, int, str], tuple[Cell, ...]] = field(default_factory=dict, repr=False)
 
     def variant_cells(self, name: str, number: int, phase: str) -> tuple[Cell, ...]:

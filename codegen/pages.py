@@ -2,92 +2,102 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from attnmatrix.backend import Backend, MultipleOf
-from attnmatrix.capability import format_capability, parse_capability
 from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet, Multiples
 from attnmatrix.request import Request
-from attnmatrix.verdict import Verdict, judge
+from attnmatrix.verdict import judge
 
 from . import text
+from .answers import STATES, Answers, columns, shown_state
 from .axes import Features
+from .changes import changes
+from .history import history
+from .library_words import Probed, library_words
+from .links import source_link
 from .matrix import Matrix
+from .page_formats import format_page
+from .page_gpus import gpu_page
+from .page_reasons import reason_page
 from .problems import CODES
-from .runtime import kv_format
+from .reason_texts import ABOUT
+from .schema import Document, LibraryError
 
 Page = tuple[str, dict[str, Any]]
-Grid = dict[str, dict[str, Verdict]]
-
-_MANY = 8
-_COLUMNS = ("8.0", "9.0", "10.0", "12.0")
-"""Compute capabilities that a matrix shows which names no GPU."""
-
-VERDICT_WORDS = {"supported": "yes", "unsupported": "no", "unknown": "unknown"}
 
 
-def pages(matrix: Matrix, backends: dict[str, type[Backend]]) -> dict[str, Page]:
-    """Template and context of every page, by its path under docs/reference."""
-    listed = matrix.document.gpus.values() or _COLUMNS
-    columns = [format_capability(c) for c in sorted({parse_capability(c) for c in listed})]
+def pages(
+    matrix: Matrix, answers: dict[str, Answers], records: Iterable[Probed] = ()
+) -> dict[str, Page]:
+    """Template and context of every page, by its path under docs/reference.
+
+    records: those of probes; kernels' pages list what the libraries said.
+    """
     document = matrix.document
-    rows: list[dict[str, Any]] = []
-    found: dict[str, Page] = {
-        "index.md": (
-            "index.md.j2",
-            {
-                "backends": {name: entry.summary for name, entry in document.backends.items()},
-                "kernels": {name: entry.title for name, entry in document.kernels.items()},
-                "kv_formats": {name: entry.title for name, entry in document.kv_formats.items()},
-            },
-        ),
-        "matrix.md": ("matrix.md.j2", {"columns": columns, "rows": rows}),
-        "gpus.md": ("gpus.md.j2", {"gpus": matrix.document.gpus}),
-        "errors.md": ("errors.md.j2", {"codes": CODES}),
+    backends = {name: answered.backend for name, answered in answers.items()}
+    shown = columns(document)
+    errors = [_error(document, error) for error in document.errors]
+    words = library_words(records, document.errors)
+    lists = {
+        "backends": ("Backends", {n: entry.summary for n, entry in document.backends.items()}),
+        "kernels": ("Kernels", {n: entry.title for n, entry in document.kernels.items()}),
+        "kv-formats": ("KV formats", {n: entry.title for n, entry in document.kv_formats.items()}),
+        "reasons": ("Reasons", {field: about.title for field, about in ABOUT.items()}),
     }
-    for name, backend in backends.items():
-        grid = verdict_grid(backend, columns)
-        rows.append(_matrix_row(backend, columns, grid))
-        found[f"backends/{name}.md"] = ("backend.md.j2", _backend_page(backend, columns, grid))
-    for name in matrix.document.kv_formats:
-        found[f"kv-formats/{name}.md"] = ("kv_format.md.j2", _format_page(matrix, name, backends))
-    for name in matrix.document.kernels:
-        found[f"kernels/{name}.md"] = ("kernel.md.j2", _kernel_page(matrix, name, backends))
+    found: dict[str, Page] = {
+        f"{folder}/index.md": ("list.md.j2", {"title": title, "entries": entries, "kind": folder})
+        for folder, (title, entries) in lists.items()
+    }
+    rows = [_matrix_row(answered) for answered in answers.values()]
+    found["index.md"] = ("index.md.j2", {})
+    found["matrix.md"] = ("matrix.md.j2", {"columns": shown, "rows": rows, "states": STATES})
+    found["models.md"] = ("models.md.j2", {"models": document.models})
+    found["errors.md"] = ("errors.md.j2", {"codes": CODES})
+    states = {name: answered.states for name, answered in answers.items()}
+    found["changes.md"] = (
+        "changes.md.j2",
+        {
+            "changes": changes(matrix.releases, states),
+            "recorded": matrix.releases[0].version.text if matrix.releases else None,
+        },
+    )
+    found["gpus/index.md"] = ("gpus.md.j2", {"gpus": document.gpus, "columns": shown})
+    for column in shown:
+        found[f"gpus/{column}.md"] = ("gpu.md.j2", gpu_page(document, column, answers))
+    for field in ABOUT:
+        context = reason_page(field, backends, errors)
+        found[f"reasons/{field}.md"] = ("reason.md.j2", context)
+    for name, answered in answers.items():
+        found[f"backends/{name}.md"] = ("backend.md.j2", _backend_page(matrix, answered))
+    for name in document.kv_formats:
+        found[f"kv-formats/{name}.md"] = ("kv_format.md.j2", format_page(matrix, name, answers))
+    for name in document.kernels:
+        context = _kernel_page(matrix, name, backends)
+        context["words"] = words.get(name, [])
+        found[f"kernels/{name}.md"] = ("kernel.md.j2", context)
     return found
 
 
-def verdict_grid(backend: type[Backend], columns: list[str]) -> Grid:
-    """The verdict on each KV-cache dtype (rows) on each compute capability (columns)."""
+def _error(document: Document, error: LibraryError) -> dict[str, Any]:
+    """A library's words, with links to who says them and where that can be read."""
+    by = f"`{error.by}`"
+    for folder, entries in (("kernels", document.kernels), ("backends", document.backends)):
+        if error.by in entries:
+            by = f"[{by}](../{folder}/{error.by}.md)"
     return {
-        spelling: {column: judge(backend, _request(column, spelling)) for column in columns}
-        for spelling in backend.supported_kv_cache_dtypes
+        "says": error.says,
+        "field": error.field,
+        "means": error.means,
+        "by": by,
+        "sources": ", ".join(source_link(source) for source in error.sources),
     }
 
 
-@lru_cache(maxsize=4096)
-def _request(compute_capability: str, kv_cache_dtype: str) -> Request:
-    return Request(compute_capability=compute_capability, kv_cache_dtype=kv_cache_dtype)
-
-
-def grid_cell(grid: Grid, column: str) -> str:
-    """One cell of the matrix page: the KV-cache dtypes that run, those unknown marked, or no.
-
-    Where a long list runs whole, the cell says `all`; the backend's page lists it.
-    """
-    if len(grid) > _MANY and all(row[column].status == "supported" for row in grid.values()):
-        return f"all {len(grid)}"
-    shown = [
-        text.code(spelling) + (" (unknown)" if row[column].status == "unknown" else "")
-        for spelling, row in grid.items()
-        if row[column].status != "unsupported"
-    ]
-    return ", ".join(shown) or "no"
-
-
-def _matrix_row(backend: type[Backend], columns: list[str], grid: Grid) -> dict[str, Any]:
+def _matrix_row(answered: Answers) -> dict[str, Any]:
+    backend = answered.backend
     return {
         "name": backend.name,
         "kind": _kind(backend),
@@ -95,7 +105,7 @@ def _matrix_row(backend: type[Backend], columns: list[str], grid: Grid) -> dict[
         "head_sizes": ", ".join(map(str, backend.head_sizes)) or "any",
         "block_sizes": _block_sizes(backend),
         "sink": "yes" if judge(backend, Request(sink=True)) else "no",
-        "cells": [grid_cell(grid, column) for column in columns],
+        "cells": list(answered.summaries.values()),
     }
 
 
@@ -115,17 +125,17 @@ def _codes(names: Any) -> str:
     return ", ".join(text.code(name) for name in names)
 
 
-def _backend_page(backend: type[Backend], columns: list[str], grid: Grid) -> dict[str, Any]:
-    refusals: dict[tuple[str, str], None] = {}
-    for spelling, row in grid.items():
-        for verdict in row.values():
-            for reason in verdict.reasons:
-                if reason.field != "compute_capability":
-                    refusals[(spelling, reason.message)] = None
+def _backend_page(matrix: Matrix, answered: Answers) -> dict[str, Any]:
+    backend = answered.backend
+    refusals: dict[tuple[str, str, str], None] = {}
+    for spelling, reasons in answered.refused():
+        for field, message in reasons:
+            if field != "compute_capability":
+                refusals[(spelling, field, message)] = None
     rows = [
         {
             "spelling": spelling,
-            "cells": [VERDICT_WORDS[row[column].status] for column in columns],
+            "cells": [shown_state(word) for word in row.values()],
             "formats": _codes(
                 dict.fromkeys(
                     cell.kv_format
@@ -134,21 +144,36 @@ def _backend_page(backend: type[Backend], columns: list[str], grid: Grid) -> dic
                 )
             ),
         }
-        for spelling, row in grid.items()
+        for spelling, row in answered.states.items()
     ]
+    engines = matrix.document.backends[backend.name].engines
+    claims: list[tuple[Mapping[str, str], str]] = [(engines, "the backend")] if engines else []
+    claims += [(cell.versions, _claim(cell)) for cell in backend.cells if cell.versions]
     return {
         "backend": backend,
         "kind": _kind(backend),
         "block_sizes": _block_sizes(backend),
-        "columns": columns,
+        "columns": answered.columns,
         "rows": rows,
         "refusals": list(refusals),
         "cells": [_cell_row(cell) for cell in backend.cells],
         "known_failures": [_cell_row(cell) for cell in backend.refusals],
         "kernels": list(dict.fromkeys(c.kernel for c in backend.cells if c.kernel)),
         "kv_formats": list(dict.fromkeys(c.kv_format for c in backend.cells if c.kv_format)),
+        "events": history(claims),
         "sources": [source_link(s) for s in backend.sources],
     }
+
+
+def _claim(cell: Cell) -> str:
+    """What a cell claims, in few words: `ds_mla_v4 on 9.0, 10.x (decode)`."""
+    what = cell.kv_format or ", ".join(cell.spellings)
+    return f"{what} on {_capabilities(cell)} ({cell.phase})"
+
+
+def _capabilities(cell: Cell) -> str:
+    less = f" less {', '.join(cell.except_capability)}" if cell.except_capability else ""
+    return ", ".join(cell.compute_capability) + less
 
 
 def _cell_row(cell: Cell) -> dict[str, Any]:
@@ -163,8 +188,7 @@ def _cell_row(cell: Cell) -> dict[str, Any]:
         blocks += f", cut into pages of {cell.page_size}"
     return {
         "phase": cell.phase,
-        "capability": ", ".join(cell.compute_capability)
-        + (f" less {', '.join(cell.except_capability)}" if cell.except_capability else ""),
+        "capability": _capabilities(cell),
         "spellings": cell.spellings,
         "kv_format": cell.kv_format,
         "bytes_per_token": cell.bytes_per_token,
@@ -181,29 +205,6 @@ def _cell_row(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _format_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) -> dict[str, Any]:
-    entry = kv_format(matrix, name)
-    parts = []
-    for row, listed in (("data row", entry.data), ("scale row", entry.scales)):
-        offset = 0
-        for part in listed:
-            parts.append({"row": row, "offset": offset, "part": part})
-            offset += part.bytes
-    users = {
-        backend.name: tuple(
-            dict.fromkeys(s for c in backend.cells if c.kv_format == name for s in c.spellings)
-        )
-        for backend in backends.values()
-    }
-    return {
-        "format": entry,
-        "parts": parts,
-        "pages": [(size, entry.page_bytes(size)) for size in (1, 16, 32, 64, 128, 256)],
-        "users": {backend: spellings for backend, spellings in users.items() if spellings},
-        "sources": [source_link(s) for s in entry.sources],
-    }
-
-
 def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) -> dict[str, Any]:
     kernel = matrix.document.kernels[name]
     rows = []
@@ -212,6 +213,9 @@ def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) 
         rows.append(
             {
                 "capability": ", ".join(p.text for p in row.compute_capability),
+                "formats": _axis(row.kv_formats)
+                if isinstance(row.kv_formats, str)
+                else ", ".join(row.kv_formats),
                 "kv_formats": "; extra pool: ".join(
                     _format_links(axis) for axis in (row.kv_formats, row.extra_kv_formats) if axis
                 ),
@@ -231,7 +235,19 @@ def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) 
             }
         )
     users = [b.name for b in backends.values() if any(c.kernel == name for c in b.cells)]
-    return {"name": name, "kernel": kernel, "rows": rows, "users": users}
+    claims = [
+        (row.versions, f"{shown['formats']} on {shown['capability']}")
+        for row, shown in zip(kernel.rows, rows, strict=True)
+        if not row.refuses
+    ]
+    return {
+        "name": name,
+        "kernel": kernel,
+        "rows": rows,
+        "users": users,
+        "events": history(claims),
+        "errors": [error for error in matrix.document.errors if error.by == name],
+    }
 
 
 def _format_links(formats: tuple[str, ...] | str) -> str:
@@ -242,18 +258,3 @@ def _format_links(formats: tuple[str, ...] | str) -> str:
 
 def _axis(value: IntSet | str) -> str:
     return str(value)
-
-
-def source_link(source: str) -> str:
-    """A source as Markdown: a link where it has an address, else its words."""
-    match = re.fullmatch(r"([\w.-]+/[\w.-]+)#(\d+)", source)
-    if match:
-        return f"[{text.markdown(source)}](https://github.com/{match[1]}/issues/{match[2]})"
-    match = re.fullmatch(r"([\w.-]+/[\w.-]+)@(\w+)\s+([\w./+-]+)(?::(\d+)(?:-(\d+))?)?", source)
-    if match:
-        anchor = f"#L{match[4]}" if match[4] else ""
-        address = f"https://github.com/{match[1]}/blob/{match[2]}/{match[3]}{anchor}"
-        return f"[{text.markdown(source)}]({address})"
-    if re.fullmatch(r"https?://[^\s()<>\"'\\`|*\[\]{}]+", source):
-        return f"<{source}>"
-    return text.code(source)

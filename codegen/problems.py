@@ -19,6 +19,7 @@ CODES: dict[str, str] = {
     "misleading-name": "a KV-cache dtype is named after a dtype that its format does not store",
     "missing-key": "a required key is absent",
     "missing-source": "a claim names no source",
+    "model-refused": "a model names a backend that does not take it",
     "not-yaml": "the text is not YAML, or uses a part of it that this file leaves out",
     "unknown-key": "a key that nothing reads",
     "unknown-name": "a name that refers to nothing",

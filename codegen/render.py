@@ -14,14 +14,24 @@ from typing import Any
 
 import jinja2
 
-from attnmatrix.backend import Backend
 from attnmatrix.intset import IntSet
 from attnmatrix.registry import module_name
 
-from . import pages, text
+from . import pages, picker, text
+from .answers import Answers, columns
+from .api import summaries
 from .header import Header
+from .links import source_link
 from .matrix import Matrix
-from .runtime import backend_attributes, backend_class, kv_format, kv_format_attributes
+from .page_formats import drawings
+from .runtime import (
+    backend_attributes,
+    backend_class,
+    engine_entry,
+    kv_format,
+    kv_format_attributes,
+    model_entry,
+)
 from .schema import Document, Priority
 
 _PACKAGES = {
@@ -55,6 +65,7 @@ def _environment(keep_templates: bool) -> jinja2.Environment:
     environment.filters.update(
         py=text.python, assign=text.assignment, doc=text.comment, md=text.markdown, code=text.code
     )
+    environment.filters["source"] = source_link
     return environment
 
 
@@ -84,10 +95,11 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
     data = partial(_json, header)
     for package, title in _PACKAGES.items():
         files[f"generated/{package}__init__.py"] = fill("package.py.j2", title=title)
-    backends: dict[str, type[Backend]] = {}
+    answers: dict[str, Answers] = {}
+    shown = columns(document)
     for name in document.backends:
         attributes = backend_attributes(matrix, name)
-        backends[name] = backend_class(matrix, name)
+        answers[name] = Answers(backend_class(matrix, name), shown)
         files[f"generated/backends/{module_name(name)}.py"] = fill(
             "backend.py.j2",
             name=name,
@@ -97,7 +109,11 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
             imports=_imports("\n".join(lines)),
         )
         files[f"generated/data/backends/{name}.json"] = data(
-            {"name": name, **{k: _plain(v) for k, v in attributes.items()}}
+            {
+                "name": name,
+                **{k: _plain(v) for k, v in attributes.items()},
+                "support": answers[name].support(),
+            }
         )
     for name in document.kv_formats:
         attributes = kv_format_attributes(matrix, name)
@@ -154,14 +170,48 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
     )
     rules = [_rule(priority) for priority in document.priorities]
     files["generated/priorities.py"] = fill("priorities.py.j2", rules=rules)
+    files["generated/models.py"] = fill(
+        "table.py.j2",
+        title="Models, and what a request for one asks.",
+        name="MODELS",
+        kind="dict[str, Any]",
+        value=(models := {name: model_entry(entry) for name, entry in document.models.items()}),
+    )
+    files["generated/data/models.json"] = data(_plain(models))
+    engine_entries = {name: engine_entry(entry) for name, entry in document.engines.items()}
+    files["generated/data/engines.json"] = data(engine_entries)
+    files["docs/reference/picker.jsonl"] = picker.lines(
+        {"$comment": f"{header.mark} {header.command}"}
+        | picker.data(
+            backends={
+                name: {k: _plain(getattr(answered.backend, k)) for k in picker.OF_A_BACKEND}
+                for name, answered in answers.items()
+            },
+            priorities=[{"when": _plain(w), "order": list(o)} for w, o in rules],
+            gpus=dict(document.gpus),
+            models=_plain(models),
+            engines=engine_entries,
+            libraries=libraries,
+            released=engines,
+            kv_formats={
+                name: {"title": entry.title, "bytes_per_token": entry.bytes_per_token}
+                for name, entry in document.kv_formats.items()
+            },
+            kernels={name: kernel.title for name, kernel in document.kernels.items()},
+        )
+    )
     files["generated/data/gpus.json"] = data(dict(document.gpus))
     files["generated/data/libraries.json"] = data(libraries)
     files["generated/data/priorities.json"] = data(
         {"priorities": [{"when": _plain(w), "order": list(o)} for w, o in rules]}
     )
     files["generated/capabilities.schema.json"] = schema_text(header)
-    for path, (template, context) in pages.pages(matrix, backends).items():
+    for path, content in summaries(matrix, answers).items():
+        files[f"generated/data/{path}"] = data(content, "\n  ,\n  ")
+    for path, (template, context) in pages.pages(matrix, answers).items():
         files[f"docs/reference/{path}"] = fill(template, **context)
+    for path, drawing in drawings(matrix).items():
+        files[f"docs/reference/{path}"] = f"<!-- {header.mark} {header.command} -->\n{drawing}"
     return dict(sorted(files.items()))
 
 
@@ -257,8 +307,12 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _json(header: Header, data: dict[str, Any]) -> str:
-    """JSON with a line for each key and for each item of a list, so that changes merge."""
+def _json(header: Header, data: dict[str, Any], between: str = ",\n  ") -> str:
+    """JSON with a line for each key and for each item of a list, so that changes merge.
+
+    between: what parts two items. With a comma on a line of its own an item that becomes the last
+    leaves the one before it as it was.
+    """
     lines = []
     for key, value in {"$comment": f"{header.mark} {header.command}", **data}.items():
         opening, closing = ("[", "]") if isinstance(value, list) else ("{", "}")
@@ -269,7 +323,7 @@ def _json(header: Header, data: dict[str, Any]) -> str:
         else:
             lines.append(f"{_compact(key)}: {_compact(value)}")
             continue
-        body = ",\n  ".join(items)
+        body = between.join(items)
         lines.append(f"{_compact(key)}: {opening}\n  {body}\n {closing}")
     return "{\n " + ",\n ".join(lines) + "\n}\n"
 

@@ -12,7 +12,9 @@ from attnmatrix.intset import ANY, IntSet
 from attnmatrix.kv_format import KVFormat, Part
 
 from . import schema
+from .axes import UNKNOWN
 from .matrix import Matrix
+from .model_schema import Engine, LanguageModel
 
 
 def backend_attributes(matrix: Matrix, name: str) -> dict[str, Any]:
@@ -90,3 +92,23 @@ def _part(part: schema.Part) -> Part:
         amax_floor=None if part.amax_floor is None else float(part.amax_floor),
         power_of_two=part.power_of_two,
     )
+
+
+def model_entry(entry: LanguageModel) -> dict[str, Any]:
+    """What a generated Model is made from, under the names of its attributes."""
+    attributes = dict(entry)
+    attributes["topk"] = None if entry.topk == "none" else entry.topk
+    attributes["max_context"] = None if entry.max_context == UNKNOWN else entry.max_context
+    attributes["kv_pools"] = tuple(
+        {k: v for k, v in dict(pool).items() if v != type(pool).model_fields[k].default}
+        for pool in entry.kv_pools
+    )
+    for name in ("aliases", "backends", "notes", "sources"):
+        attributes[name] = tuple(attributes[name] or ())
+    return attributes
+
+
+def engine_entry(entry: Engine) -> dict[str, Any]:
+    """How a choice is typed for an engine: the flags that there are, by the part of the choice."""
+    flags = {name: flag for name, flag in dict(entry.flags).items() if flag is not None}
+    return {**dict(entry), "flags": flags}

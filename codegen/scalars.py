@@ -6,7 +6,7 @@ import re
 from math import inf
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from attnmatrix.gpus import fold
 
@@ -18,6 +18,18 @@ MODEL_DTYPE = "model_dtype"
 
 _WORDS = ("any", "none", "unknown", MODEL_DTYPE)
 """Words that stand where a name may stand."""
+
+_LIST_PAGE = "index"
+"""The page that lists a folder's entries; no entry may take its place."""
+
+
+class Model(BaseModel):
+    """Strict: no coercion, no unread keys, nothing changes afterwards."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True, defer_build=True
+    )
+
 
 _SOURCE_FORMS = (
     "'vllm==0.33.0 path/in/wheel.py:12', 'owner/repo@commit path:12', 'owner/repo#123', "
@@ -60,7 +72,7 @@ def _name(text: str) -> str:
 
 
 def _entry_name(text: str) -> str:
-    if text in _WORDS:
+    if text in _WORDS or text.lower() == _LIST_PAGE:
         raise invalid(f"{text!r} is a word of its own here", "give the entry another name")
     return _name(text)
 
@@ -69,6 +81,8 @@ def backend_name(text: str) -> str:
     """A name in capitals."""
     if not re.fullmatch(r"[A-Z][A-Z0-9_]*", text):
         raise invalid(f"{text!r} is not a backend name", "write capitals, digits and _")
+    if text.lower() == _LIST_PAGE:
+        raise invalid(f"{text!r} is a word of its own here", "give the entry another name")
     return text
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from attnmatrix.capability import CapabilityPattern
 from attnmatrix.intset import IntSet
@@ -25,11 +25,14 @@ from .axes import (
     int_axis,
     invalid,
 )
+from .model_schema import Engine, LanguageModel
+from .reason_texts import ABOUT
 from .scalars import (
     MODEL_DTYPE,
     Count,
     EntryName,
     Line,
+    Model,
     Name,
     Notes,
     Sources,
@@ -43,14 +46,6 @@ from .scalars import (
     positive_number,
     sizes_or_any,
 )
-
-
-class Model(BaseModel):
-    """Strict: no coercion, no unread keys, nothing changes afterwards."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True, defer_build=True
-    )
 
 
 class Provider(Model):
@@ -363,6 +358,18 @@ class Priority(Model):
     sources: Sources
 
 
+class LibraryError(Model):
+    """An error that people meet and paste: the library's own words."""
+
+    says: Line = Field(description="Its words as printed; … for what varies.")
+    by: Name = Field(description="The kernel, the backend or the distribution that says so.")
+    field: Literal[tuple(ABOUT)] = Field(  # type: ignore[valid-type]
+        description="The field of a request that it is about."
+    )
+    means: Text = Field(description="What is wrong, and what to do.")
+    sources: Sources
+
+
 class Document(Model):
     """capabilities.yaml: what each attention backend supports, and where that can be read."""
 
@@ -375,8 +382,17 @@ class Document(Model):
     backends: dict[Annotated[str, AfterValidator(backend_name)], Backend] = Field(
         description="Backends, by the name that an engine gives them."
     )
+    engines: dict[EntryName, Engine] = Field(
+        {}, description="How a choice is typed for an engine, by its distribution's name."
+    )
+    models: dict[EntryName, LanguageModel] = Field(
+        {}, description="Models, by the name that people type: what a request for one asks."
+    )
     priorities: list[Priority] = Field(
         [], description="Which backends are tried in which order; the first that fits is followed."
+    )
+    errors: list[LibraryError] = Field(
+        [], description="Errors in the libraries' own words, each once, with what it means."
     )
 
 

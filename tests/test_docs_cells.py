@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -9,9 +10,19 @@ import pytest
 
 import attnmatrix
 from attnmatrix import judge
+from attnmatrix.capability import format_capability
+from attnmatrix.gpus import gpu_capability
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
-WORDS = {"supported": "yes", "unsupported": "no", "unknown": "unknown"}
+
+
+def word(verdict: attnmatrix.Verdict) -> str:
+    """What a cell says of a verdict."""
+    if verdict.status == "supported":
+        return f"yes ({verdict.evidence['status']})"
+    if verdict.status == "unknown":
+        return "unknown"
+    return "known issue" if verdict.notes else "no"
 
 
 def tables(page: Path) -> list[list[list[str]]]:
@@ -35,7 +46,7 @@ def test_a_backend_page(name: str) -> None:
         if table[0][0] == "KV-cache dtype"
     ]
     header, *rows = grid
-    capabilities = header[2:]
+    capabilities = [re.findall(r"\[([\d.]+)\]", title)[0] for title in header[2:]]
     assert len(capabilities) >= 8
     assert [row[0].strip("`") for row in rows] == list(
         attnmatrix.get_backend(name).supported_kv_cache_dtypes
@@ -43,7 +54,7 @@ def test_a_backend_page(name: str) -> None:
     for row in rows:
         for capability, shown in zip(capabilities, row[2:], strict=True):
             verdict = judge(name, compute_capability=capability, kv_cache_dtype=row[0].strip("`"))
-            assert shown == WORDS[verdict.status], (name, row[0], capability)
+            assert shown == word(verdict), (name, row[0], capability)
 
 
 def test_the_matrix_page() -> None:
@@ -54,18 +65,85 @@ def test_the_matrix_page() -> None:
         name = re.findall(r"`(\w+)`", row[0])[0]
         spellings = attnmatrix.get_backend(name).supported_kv_cache_dtypes
         for capability, shown in zip(header[first:], row[first:], strict=True):
-            status = {
-                s: judge(name, compute_capability=capability, kv_cache_dtype=s).status
-                for s in spellings
-            }
-            listed = (
-                set(spellings) if shown.startswith("all ") else set(re.findall(r"`(\w+)`", shown))
-            )
-            unsure = set(re.findall(r"`(\w+)` \(unknown\)", shown))
-            assert listed - unsure == {s for s in spellings if status[s] == "supported"}
-            assert unsure == {s for s in spellings if status[s] == "unknown"}
-            assert (shown == "no") == (not listed)
+            said = {}
+            for group in () if shown == "no" else shown.split("; "):
+                state, _, names = group.partition(": ")
+                listed = spellings if names.startswith("all ") else re.findall(r"`(\w+)`", names)
+                said |= dict.fromkeys(listed, state)
+            for spelling in spellings:
+                verdict = judge(name, compute_capability=capability, kv_cache_dtype=spelling)
+                state = re.sub(r"yes \((\w+)\)", r"\1", word(verdict))
+                assert said.get(spelling, "no") == state, (name, spelling, capability)
         assert row[first - 1] == ("yes" if judge(name, sink=True) else "no")
+
+
+@pytest.mark.parametrize("name", attnmatrix.kv_format_names())
+def test_the_heat_map_of_a_kv_format(name: str) -> None:
+    maps = [t for t in tables(REFERENCE / "kv-formats" / f"{name}.md") if "gpus/" in t[0][1]]
+    for header, *rows in maps:
+        for row in rows:
+            backend = attnmatrix.get_backend(re.findall(r"`(\w+)`", row[0])[0])
+            for title, shown in zip(header[1:], row[1:], strict=True):
+                capability = re.findall(r"\[([\d.]+)\]", title)[0]
+                runs = any(
+                    cell.kv_format == name
+                    for spelling in backend.supported_kv_cache_dtypes
+                    if (v := backend.judge(compute_capability=capability, kv_cache_dtype=spelling))
+                    for cell in v.cells
+                )
+                assert shown.startswith("yes") == runs, (backend.name, capability)
+
+
+CAPABILITIES = sorted({format_capability(gpu_capability(gpu)[1]) for gpu in attnmatrix.gpu_names()})
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_a_gpu_page(capability: str) -> None:
+    page = REFERENCE / "gpus" / f"{capability}.md"
+    found = tables(page)
+    runs = {n for n in attnmatrix.backend_names() if judge(n, compute_capability=capability)}
+    (running,) = [t[1:] for t in found if t[0] == ["Backend", "KV-cache dtypes"]]
+    assert {re.findall(r"`(\w+)`", row[0])[0] for row in running} == runs
+    for table in found:
+        if table[0] == ["Backend", "Why"]:
+            for row in table[1:]:
+                name = re.findall(r"`(\w+)`", row[0])[0]
+                (reason,) = judge(name, compute_capability=capability).reasons
+                assert html.unescape(row[1]) == reason.message
+                runs.add(name)
+    assert runs == set(attnmatrix.backend_names())
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_what_a_gpu_page_says_is_tried_first(capability: str) -> None:
+    orders = [
+        row
+        for table in tables(REFERENCE / "gpus" / f"{capability}.md")
+        if table[0] == ["When", "Order"]
+        for row in table[1:]
+    ]
+    for when, order in orders:
+        fields = conditions(when)
+        selection = attnmatrix.select(compute_capability=capability, **fields)
+        running = [
+            v.backend.name
+            for v in selection.candidates
+            if judge(v.backend, compute_capability=capability)
+        ]
+        assert re.findall(r"`(\w+)`", order) == running, when
+
+
+def conditions(words: str) -> dict[str, object]:
+    """A request that meets a line's conditions."""
+    fields: dict[str, object] = {"head_size": 64, "query_heads": 48, "kv_cache_dtype": "auto"}
+    if match := re.search(r"head size (\d+)", words):
+        fields["head_size"] = int(match[1])
+    if match := re.search(r"to (\d+) query heads", words):
+        fields["query_heads"] = int(match[1])
+    if match := re.search(r"KV-cache dtype one of `(\w+)`", words):
+        fields["kv_cache_dtype"] = match[1]
+    fields["sink"] = "no attention sink" not in words
+    return fields
 
 
 @pytest.mark.parametrize("name", attnmatrix.kv_format_names())

@@ -169,7 +169,8 @@ def test_only_what_changed_is_written(project):
         "generated/backends/alpha.py",
         "generated/data/backends/ALPHA.json",
         "docs/reference/backends/ALPHA.md",
-        "docs/reference/index.md",
+        "docs/reference/backends/index.md",
+        "docs/reference/picker.jsonl",
     }
 
 
