@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from attnmatrix.versions import Version, parse_version
 
+from .folders import SNAPSHOTS
 from .problems import InvalidSource, Place, Problem
-
-FOLDER = "changes"
 
 States = dict[str, dict[str, dict[str, str]]]
 """State by backend, KV-cache dtype and compute capability."""
@@ -46,7 +45,7 @@ def read_snapshots(folder: Path) -> tuple[Snapshot, ...]:
         try:
             found.append(_snapshot(path))
         except ValueError as error:
-            hint = f"copy generated/data/matrix.json to {FOLDER}/VERSION.json at a release"
+            hint = f"copy generated/data/matrix.json to {SNAPSHOTS}/VERSION.json at a release"
             problems.append(Problem(Place(str(path)), "invalid-value", str(error), hint))
     if problems:
         raise InvalidSource(problems)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import last_run
+from .folders import inputs_of
 from .lock import locked
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def generate(source: str, out: str | None, *, check: bool) -> int:
 def _generate(source: str, out: str | None, *, check: bool) -> int:
     path = Path(source)
     root = Path(out) if out is not None else path.parent
-    inputs = None if check else last_run.inputs_digest([path], [source])
+    inputs = None if check else last_run.inputs_digest(inputs_of(path), [source])
     if inputs is not None:
         with locked(root):
             kept = last_run.unchanged(root, inputs)
@@ -58,7 +59,8 @@ def _generate(source: str, out: str | None, *, check: bool) -> int:
                 shown = diff(root, files, differences)
             else:
                 write(root, files, differences)
-                if inputs is not None and inputs == last_run.inputs_digest([path], [source]):
+                again = last_run.inputs_digest(inputs_of(path), [source])
+                if inputs is not None and inputs == again:
                     last_run.remember(root, inputs, files)
     except (OSError, ForeignFiles) as error:
         return _fail("\n".join((str(error), *getattr(error, "__notes__", ()))))

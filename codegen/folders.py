@@ -1,4 +1,4 @@
-"""The folders that belong to the generator, under the root, and what lies in them."""
+"""The folders that the generator writes, and those that it reads beside the source."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import os
 from pathlib import Path
 
 FOLDERS = ("generated", "docs/reference")
+
+SNAPSHOTS = "changes"
+
+
+def inputs_of(source: Path) -> list[Path]:
+    """The files that a run reads: the source, and the snapshots beside it."""
+    return [source, *sorted((source.parent / SNAPSHOTS).glob("*.json"))]
 
 
 def files_under(root: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """What the last run read and left, so that a run with nothing to do sees it without doing the work.
 
 A record lies with Python's own caches, in generated/__pycache__, and git does not see it. It holds
-digests of contents, no times: of every input (the YAML, the evidence, the generator's code and
+digests of contents, no times: of every input (the YAML, the snapshots, the generator's code and
 templates, the versions of what it is installed with) and of every file that it left. One byte
 elsewhere and the run does all.
 `gen --check` never asks here.

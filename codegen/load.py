@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .changes import FOLDER, read_snapshots
+from .changes import read_snapshots
 from .checks import CHECKS
+from .folders import SNAPSHOTS
 from .matrix import Matrix
 from .problems import InvalidSource, Place, Problem
 from .source import Source, read_source
@@ -23,7 +24,7 @@ def load(path: Path | str, *, name: str | None = None) -> Matrix:
     Raises InvalidSource with every problem, or OSError.
     """
     matrix = check(read_source(path, name=name, strict=False))
-    return replace(matrix, releases=read_snapshots(Path(path).parent / FOLDER))
+    return replace(matrix, releases=read_snapshots(Path(path).parent / SNAPSHOTS))
 
 
 def check(source: Source) -> Matrix:
