@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .verified import Verified
+
 UNKNOWN = "unknown"
 
 
@@ -26,7 +28,8 @@ class Cell:
     or 'unknown'; engines: a specifier for each engine of whose releases it is known which have the
     backend. padded_to: head counts that an engine pads up to. page_size: tokens a page that
     the kernel sees, if the engine cuts its blocks. unknown_features: features nobody has tried.
-    refuses: for a refusal, why; such a cell takes nothing and only explains.
+    evidence: what probes have verified of it. refuses: for a refusal, why; such a cell takes
+    nothing and only explains.
     """
 
     __slots__ = (
@@ -52,6 +55,7 @@ class Cell:
         "engines",
         "unknown",
         "sources",
+        "evidence",
         "notes",
         "refuses",
     )
@@ -81,6 +85,7 @@ class Cell:
         engines: Mapping[str, str] | None = None,
         unknown: tuple[str, ...] = (),
         sources: tuple[str, ...] = (),
+        evidence: tuple[Verified, ...] = (),
         notes: tuple[str, ...] = (),
         refuses: str | None = None,
     ) -> None:
@@ -112,6 +117,7 @@ class Cell:
     engines: Mapping[str, str] | None
     unknown: tuple[str, ...]
     sources: tuple[str, ...]
+    evidence: tuple[Verified, ...]
     notes: tuple[str, ...]
     refuses: str | None
 

@@ -322,11 +322,10 @@ def _verdict_text(verdict: Verdict) -> str:
         if verdict.padded_query_heads is not None:
             asked_heads = verdict.request.query_heads
             lines.append(f"  query heads: {asked_heads}, padded to {verdict.padded_query_heads}")
-        evidence = verdict.evidence
-        if evidence is not None:
-            first, more = evidence["sources"][:1], len(evidence["sources"]) - 1
-            shown = f": {first[0]}" + (f" and {more} more" if more else "") if first else ""
-            lines.append(f"  evidence: {evidence['status']}{shown}")
+        if evidence := verdict.evidence:
+            from .verified import words
+
+            lines += [f"  evidence: {text}" for text in words(evidence)]
     lines += [f"  note: {note}" for note in verdict.notes]
     return "\n".join(lines)
 

@@ -205,11 +205,13 @@ class Verdict(_Fields):
 
     @property
     def evidence(self) -> dict[str, Any] | None:
-        """What the claim rests on: `status` (verified, cited, none) and `sources`."""
+        """What the claim rests on: `status` (verified, cited, none), `sources`, and `records` of
+        probes that bear on the request, each with `stale`; None if it is unsupported."""
         if self.status == UNSUPPORTED:
             return None
-        sources = tuple(dict.fromkeys(s for cell in self.cells for s in cell.sources))
-        return {"status": "cited" if sources else "none", "sources": list(sources)}
+        from .verified import evidence_of
+
+        return evidence_of(self.cells, self.request)
 
     @property
     def notes(self) -> tuple[str, ...]:

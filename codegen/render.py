@@ -14,7 +14,6 @@ from typing import Any
 
 import jinja2
 
-from attnmatrix.intset import IntSet
 from attnmatrix.registry import module_name
 
 from . import pages, picker, text
@@ -24,6 +23,7 @@ from .header import Header
 from .links import source_link
 from .matrix import Matrix
 from .page_formats import drawings
+from .plain import plain
 from .runtime import (
     backend_attributes,
     backend_class,
@@ -42,7 +42,7 @@ _PACKAGES = {
 }
 
 _TAKEN = re.compile(
-    "(None|True|False|Backend|Cell|IntSet|Multiples|MultipleOf|ANY|NONE|NAME|ENTRY)(Backend)*"
+    "(None|True|False|Backend|Cell|IntSet|Multiples|MultipleOf|Verified|ANY|NONE|NAME|ENTRY)(Backend)*"
 )
 
 
@@ -111,7 +111,7 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         files[f"generated/data/backends/{name}.json"] = data(
             {
                 "name": name,
-                **{k: _plain(v) for k, v in attributes.items()},
+                **{k: plain(v) for k, v in attributes.items()},
                 "support": answers[name].support(),
             }
         )
@@ -123,7 +123,7 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         entry = kv_format(matrix, name)
         offsets = {"data_bytes": entry.data_bytes, "scale_bytes": entry.scale_bytes}
         files[f"generated/data/kv_formats/{name}.json"] = data(
-            {"name": name, **{k: _plain(v) for k, v in attributes.items()}, **offsets}
+            {"name": name, **{k: plain(v) for k, v in attributes.items()}, **offsets}
         )
     for name, kernel in document.kernels.items():
         attributes = {
@@ -135,7 +135,7 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         files[f"generated/kernels/{module_name(name)}.py"] = fill(
             "kernel.py.j2", name=name, attributes=attributes
         )
-        rows = [{k: _plain(v) for k, v in dict(row).items()} for row in kernel.rows]
+        rows = [{k: plain(v) for k, v in dict(row).items()} for row in kernel.rows]
         files[f"generated/data/kernels/{name}.json"] = data(
             {"name": name, **attributes, "rows": rows, "notes": kernel.notes}
         )
@@ -177,19 +177,19 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         kind="dict[str, Any]",
         value=(models := {name: model_entry(entry) for name, entry in document.models.items()}),
     )
-    files["generated/data/models.json"] = data(_plain(models))
+    files["generated/data/models.json"] = data(plain(models))
     engine_entries = {name: engine_entry(entry) for name, entry in document.engines.items()}
     files["generated/data/engines.json"] = data(engine_entries)
     files["docs/reference/picker.jsonl"] = picker.lines(
         {"$comment": f"{header.mark} {header.command}"}
         | picker.data(
             backends={
-                name: {k: _plain(getattr(answered.backend, k)) for k in picker.OF_A_BACKEND}
+                name: {k: plain(getattr(answered.backend, k)) for k in picker.OF_A_BACKEND}
                 for name, answered in answers.items()
             },
-            priorities=[{"when": _plain(w), "order": list(o)} for w, o in rules],
+            priorities=[{"when": plain(w), "order": list(o)} for w, o in rules],
             gpus=dict(document.gpus),
-            models=_plain(models),
+            models=plain(models),
             engines=engine_entries,
             libraries=libraries,
             released=engines,
@@ -203,7 +203,7 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
     files["generated/data/gpus.json"] = data(dict(document.gpus))
     files["generated/data/libraries.json"] = data(libraries)
     files["generated/data/priorities.json"] = data(
-        {"priorities": [{"when": _plain(w), "order": list(o)} for w, o in rules]}
+        {"priorities": [{"when": plain(w), "order": list(o)} for w, o in rules]}
     )
     files["generated/capabilities.schema.json"] = schema_text(header)
     for path, content in summaries(matrix, answers).items():
@@ -266,6 +266,7 @@ def _imports(literals: str) -> list[tuple[str, list[str]]]:
             "IntSet": "=IntSet(",
             "Multiples": "(Multiples(",
         },
+        "attnmatrix.verified": {"Verified": "Verified("},
     }
     found = [
         (module, [name for name, sign in names.items() if sign in literals])
@@ -285,26 +286,6 @@ def _rule(priority: Priority) -> tuple[dict[str, Any], tuple[str, ...]]:
             value = tuple(value)
         when[field] = value
     return when, tuple(priority.order)
-
-
-def _plain(value: Any) -> Any:
-    """Plain JSON data for an attribute of the matrix."""
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if isinstance(value, IntSet):
-        return [
-            *value.values,
-            *({"multiple_of": m.base, "min": m.first, "max": m.maximum} for m in value.multiples),
-        ]
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if hasattr(value, "__slots__"):
-        if hasattr(value, "text"):
-            return value.text
-        return {name: _plain(getattr(value, name)) for name in value.__slots__}
-    return value
 
 
 def _json(header: Header, data: dict[str, Any], between: str = ",\n  ") -> str:

@@ -115,6 +115,9 @@ class KVFormat(Model):
     sources: Sources
 
 
+ExceptedInts = Annotated[IntAxis, AfterValidator(established)]
+
+
 _ROW_AXES = "Every axis is written in every row; any and unknown are values."
 
 
@@ -142,6 +145,29 @@ class Row(Model):
     sources: Sources
 
 
+class KernelException(Model):
+    """What comes out right, but is left unclaimed on purpose. An axis left out is any."""
+
+    reason: Text = Field(description="Why it is not claimed.")
+    compute_capability: CapabilityAxis | None = Field(None, description="GPUs.")
+    versions: VersionAxis | None = Field(
+        None, description="Versions by distribution; one that is not named is not excepted."
+    )
+    kv_formats: NameAxis | None = Field(None, description="Formats of the main cache.")
+    extra_kv_formats: NameAxis | None = Field(None, description="Formats of the extra pool.")
+    dtypes: Annotated[DtypeAxis | None, AfterValidator(established)] = Field(
+        None, description="Query dtypes."
+    )
+    head_sizes: ExceptedInts | None = Field(None, description="Elements a query head.")
+    query_heads: ExceptedInts | None = Field(None, description="Query heads of the call.")
+    page_sizes: ExceptedInts | None = Field(None, description="Tokens a page.")
+    topk: ExceptedInts | None = Field(None, description="Indices a query selects.")
+    features: Annotated[list[str], Field(min_length=1), Unique] | None = Field(
+        None, description="Features: a call falls under it that uses one."
+    )
+    sources: Sources
+
+
 class Kernel(Model):
     """One callable of one library."""
 
@@ -152,6 +178,9 @@ class Kernel(Model):
     )
     phase: Literal["decode", "prefill"] = Field(description="What it computes.")
     rows: list[Row] = Field(min_length=1, description=_ROW_AXES)
+    exceptions: list[KernelException] = Field(
+        [], description="Right by evidence, but unclaimed on purpose."
+    )
     notes: Notes = []
 
 

@@ -12,6 +12,7 @@ from attnmatrix.backend import MultipleOf
 from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, NONE, IntSet, Multiples
 from attnmatrix.kv_format import Part
+from attnmatrix.verified import Verified
 
 WIDTH = 100
 """Columns of generated Python, as the formatter has it."""
@@ -173,28 +174,34 @@ def _items(value: Any) -> list[tuple[str, Any]]:
         )
     if isinstance(value, Cell):
         return _keywords(value, Cell.__slots__)
+    if isinstance(value, Verified):
+        return [("", value.file), *_keywords(value, Verified.__slots__[1:])]
     if isinstance(value, MultipleOf):
         return [("", value.base)]
     return []
 
 
-_PLAIN_CELL = Cell(
-    phase="",
-    compute_capability=(),
-    kernel="",
-    spellings=(),
-    kv_cache_dtype="",
-    kv_format="",
-    dtypes=(),
-)
-
-
-_PLAIN_PART = Part("", "uint8", 1)
+_PLAIN: dict[type, Any] = {
+    Cell: Cell(
+        phase="",
+        compute_capability=(),
+        kernel="",
+        spellings=(),
+        kv_cache_dtype="",
+        kv_format="",
+        dtypes=(),
+    ),
+    Part: Part("", "uint8", 1),
+    Verified: Verified(
+        "", gpu="", compute_capability="", provider=("", ""), date="", dtypes=(), right=0
+    ),
+}
+"""Of each kind, one that has every default."""
 
 
 def _keywords(value: Any, names: Iterable[str]) -> list[tuple[str, Any]]:
     """Keyword arguments for the attributes that differ from their default."""
-    default = _PLAIN_CELL if isinstance(value, Cell) else _PLAIN_PART
+    default = _PLAIN[type(value)]
     return [
         (f"{name}=", getattr(value, name))
         for name in names
