@@ -45,10 +45,10 @@ def faults_of(data: Any, raw: bytes, file: str) -> list[Fault]:
     items = data.get("records")
     found = list(_record_faults(items)) if isinstance(items, list) else []
     if found:
-        lines = _record_lines(raw)
+        lines = record_lines(raw)
         faults += [Fault(lines[number], *words) for number, *words in found]
     if rb"\ud" in raw and not faults:  # half of a pair is no sign, and nothing could print it
-        lines = _record_lines(raw)
+        lines = record_lines(raw)
         for line, item in zip(lines, data["records"], strict=True):
             if re.search("[\ud800-\udfff]", item["message"] or ""):
                 faults.append(Fault(line, "message: a lone surrogate", _WRITE))
@@ -188,7 +188,7 @@ def _case_faults(kernel: Any, case: Any) -> Iterator[tuple[str, str]]:
             yield f"{axis}: {value!r} is not a positive integer", _WRITE
 
 
-def _record_lines(raw: bytes) -> list[int]:
+def record_lines(raw: bytes) -> list[int]:
     """The line on which each record begins, in a text that is known to be JSON."""
     whole = raw.decode()
     start = re.search(r'"records"\s*:\s*\[\s*', whole)

@@ -62,6 +62,17 @@ _PART = _object(
     scaled_by=_or_null(_TEXT),
     group=_or_null(_COUNT),
 )
+_VERIFIED = _object(
+    file={**_TEXT, "description": "The evidence file in the repository."},
+    gpu=_TEXT,
+    compute_capability=_GPU,
+    provider=_ref("provider"),
+    date={"type": "string", "format": "date"},
+    dtypes=_list(_TEXT, "Those of the right cases."),
+    features=_list({"enum": list(FEATURES)}, "Those of the right cases."),
+    right={**_COUNT, "description": "Cases that came out right."},
+    stale={"type": "boolean", "description": "The claim is for a later version too."},
+)
 _CELL = _object(
     phase={"enum": list(PHASES)},
     compute_capability=_list(_TEXT, 'Patterns such as "9.0" and "10.x".'),
@@ -85,6 +96,7 @@ _CELL = _object(
     engines=_or_null(_ref("versions")),
     unknown=_list(_TEXT, "Axes that nobody has established."),
     sources=_list(_TEXT),
+    evidence=_list(_ref("verified"), "What probes have verified of it."),
     notes=_list(_TEXT),
     refuses=_or_null(_TEXT),
 )
@@ -118,7 +130,14 @@ _KERNEL = _object(
     library=_TEXT,
     adapter=_or_null(_TEXT),
     phase={"enum": list(PHASES)},
-    rows=_list(_object(compute_capability=_list(_TEXT), versions=_ref("versions"))),
+    rows=_list(
+        _object(
+            compute_capability=_list(_TEXT),
+            versions=_ref("versions"),
+            evidence=_list(_ref("verified"), "What probes have verified of it."),
+        )
+    ),
+    exceptions=_list(_object(reason=_TEXT, sources=_list(_TEXT)), "Right, but left unclaimed."),
     notes=_list(_TEXT),
 )
 _KV_FORMAT = _object(
@@ -170,6 +189,8 @@ SCHEMA: Schema = {
         "kv_format": _file("kv_formats/NAME.json", _KV_FORMAT),
         "cell": {**_CELL, "description": "Where a backend's claim and its kernel's row agree."},
         "answer": _ANSWER,
+        "verified": {**_VERIFIED, "description": "What one evidence file says of a claim."},
+        "provider": _object(distribution=_TEXT, version=_TEXT),
         "part": _PART,
         "ints": _INTS,
         "versions": _VERSIONS,

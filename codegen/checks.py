@@ -11,6 +11,7 @@ from attnmatrix.spelling import did_you_mean
 
 from .check_backends import blocks_can_be_cut, phases_fit, variants_narrow, versions_exist
 from .check_claims import claims_within_kernels
+from .check_exceptions import exceptions_lead_somewhere
 from .check_formats import formats_add_up, names_say_what_is_stored
 from .check_models import models_agree, models_lead_somewhere
 from .check_rows import rows_agree
@@ -243,6 +244,7 @@ def names_stay_apart(matrix: Matrix) -> Iterator[Problem]:
 
 _NAMES_FIRST: tuple[Rule, ...] = (
     names_lead_somewhere,
+    exceptions_lead_somewhere,
     models_lead_somewhere,
     names_stay_apart,
     aliases_end,

@@ -8,11 +8,13 @@ from pathlib import Path
 FOLDERS = ("generated", "docs/reference")
 
 SNAPSHOTS = "changes"
+EVIDENCE = "evidence"
 
 
 def inputs_of(source: Path) -> list[Path]:
-    """The files that a run reads: the source, and the snapshots beside it."""
-    return [source, *sorted((source.parent / SNAPSHOTS).glob("*.json"))]
+    """The files that a run reads: the source, and the snapshots and evidence beside it."""
+    beside = (path for name in (SNAPSHOTS, EVIDENCE) for path in (source.parent / name).glob("*.json"))
+    return [source, *sorted(beside)]
 
 
 def files_under(root: Path) -> list[str]:

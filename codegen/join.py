@@ -43,11 +43,11 @@ def variant_cells(
                 continue
             aliases = tuple(model_aliases) if name in cell.dtypes else ()
             if cell.dtypes == (name,):
-                yield _with(cell, spellings=(*aliases, *spellings))
+                yield changed(cell, spellings=(*aliases, *spellings))
                 continue
-            yield _with(cell, spellings=tuple(spellings))
+            yield changed(cell, spellings=tuple(spellings))
             if aliases:
-                yield _with(cell, spellings=aliases, dtypes=(name,))
+                yield changed(cell, spellings=aliases, dtypes=(name,))
 
 
 def _reads(row: Row, format_name: str, extra_format: str | None) -> bool:
@@ -58,7 +58,8 @@ def _reads(row: Row, format_name: str, extra_format: str | None) -> bool:
     return extra_format is None or extra == "any" or extra_format in extra
 
 
-def _with(cell: Cell, **changes: object) -> Cell:
+def changed(cell: Cell, **changes: object) -> Cell:
+    """The cell with other values of some attributes."""
     return Cell(**{**{name: getattr(cell, name) for name in Cell.__slots__}, **changes})
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .changes import read_snapshots
+from .check_evidence import evidence_agrees, evidence_names
 from .checks import CHECKS
+from .evidence import File, read_evidence
 from .folders import SNAPSHOTS
 from .matrix import Matrix
 from .problems import InvalidSource, Place, Problem
@@ -19,16 +22,21 @@ _Entry = tuple[str, ...]
 
 
 def load(path: Path | str, *, name: str | None = None) -> Matrix:
-    """Reads and checks a YAML file, and the releases recorded beside it.
+    """Reads and checks a YAML file, and the evidence and the releases recorded beside it.
 
     Raises InvalidSource with every problem, or OSError.
     """
-    matrix = check(read_source(path, name=name, strict=False))
+    files, unread = read_evidence(Path(path))
+    matrix = check(read_source(path, name=name, strict=False), files, unread)
     return replace(matrix, releases=read_snapshots(Path(path).parent / SNAPSHOTS))
 
 
-def check(source: Source) -> Matrix:
-    """The matrix of a source. Raises InvalidSource with every problem."""
+def check(source: Source, files: Sequence[File] = (), unread: Sequence[Problem] = ()) -> Matrix:
+    """The matrix of a source and its evidence. Raises InvalidSource with every problem.
+
+    unread: what is wrong with evidence that could not be read. Evidence is held against a source
+    that is right but for that.
+    """
     document, deviations = validate(source)
     unread = _entries_at(source, [problem.place for problem in source.problems])
     problems = [*source.problems, *(p for p in deviations if not _misread(p, source, unread))]
@@ -38,15 +46,17 @@ def check(source: Source) -> Matrix:
         broken = _entries_at(source, [problem.place for problem in problems])
         document, _ = validate(source, _without(source.data, broken))
     if document is not None:
-        matrix = Matrix(source, document)
+        matrix = Matrix(source, document, files=tuple(files))
         found = [problem for rule in CHECKS for problem in rule(matrix)]
         found = [p for p in found if not _follows(p, broken)]
         if any(p.code == "unknown-name" for p in found):  # what is misspelt there is unused here
             found = [p for p in found if p.code != "unused-entry"]
         problems += found
         if not problems:
+            problems = list(evidence_names(matrix)) or list(evidence_agrees(matrix))
+        if not problems and not unread:
             return matrix
-    raise InvalidSource(problems)
+    raise InvalidSource([*problems, *unread])
 
 
 def _misread(problem: Problem, source: Source, unread: set[_Entry]) -> bool:

@@ -19,6 +19,7 @@ from attnmatrix.registry import module_name
 from . import pages, picker, text
 from .answers import Answers, columns
 from .api import summaries
+from .cell_evidence import row_evidence
 from .header import Header
 from .links import source_link
 from .matrix import Matrix
@@ -135,9 +136,18 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         files[f"generated/kernels/{module_name(name)}.py"] = fill(
             "kernel.py.j2", name=name, attributes=attributes
         )
-        rows = [{k: plain(v) for k, v in dict(row).items()} for row in kernel.rows]
+        verified = row_evidence(matrix, name)
         files[f"generated/data/kernels/{name}.json"] = data(
-            {"name": name, **attributes, "rows": rows, "notes": kernel.notes}
+            {
+                "name": name,
+                **attributes,
+                "rows": [
+                    {**row, "evidence": [word.to_json() for word in words]}
+                    for row, words in zip(matrix.rows[name], verified, strict=True)
+                ],
+                "exceptions": matrix.exceptions[name],
+                "notes": kernel.notes,
+            }
         )
     files["generated/gpus.py"] = fill(
         "table.py.j2",
