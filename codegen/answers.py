@@ -15,6 +15,7 @@ from attnmatrix.capability import format_capability, parse_capability
 from attnmatrix.reasons import NAMES
 from attnmatrix.request import Request
 from attnmatrix.verdict import Verdict, judge
+from attnmatrix.verified import describe
 
 from . import text
 from .schema import Document
@@ -143,6 +144,7 @@ class Answers:
                 refused = verdict.status == "unsupported"
                 found = (
                     self.states[spelling][column],
+                    _records(verdict),
                     () if refused else tuple(numbers[id(cell)] for cell in verdict.cells),
                     self.reasons[spelling][column],
                     verdict.notes if refused else (),
@@ -157,12 +159,19 @@ class Answers:
                 "kv_cache_dtypes": spellings,
                 "compute_capabilities": list(shared),
                 "state": word,
+                "records": list(records),
                 "cells": list(cells),
                 "reasons": [{"field": field, "message": message} for field, message in reasons],
                 "known_issues": list(notes),
             }
-            for ((word, cells, reasons, notes), shared), spellings in grouped.items()
+            for ((word, records, cells, reasons, notes), shared), spellings in grouped.items()
         ]
+
+
+def _records(verdict: Verdict) -> tuple[str, ...]:
+    """The probes that bear on a verdict, in words."""
+    records = (verdict.evidence or {}).get("records", ())
+    return tuple(describe(record) + (" (stale)" if record["stale"] else "") for record in records)
 
 
 def _reasons(verdict: Verdict) -> Reasons:

@@ -104,6 +104,7 @@ _ANSWER = _object(
     kv_cache_dtypes=_list(_TEXT),
     compute_capabilities=_list(_GPU),
     state={"enum": list(STATES)},
+    records=_list(_TEXT, "Probes that bear on it: GPU, version and date."),
     cells=_list({"type": "integer", "minimum": 0}, "Numbers of the cells that take it."),
     reasons=_list(_object(field=_FIELD, message=_TEXT)),
     known_issues=_list(_TEXT),

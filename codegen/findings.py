@@ -23,7 +23,8 @@ def findings_of(
 ) -> Iterator[tuple[Finding, list[dict[str, Any]]]]:
     """The findings of these standings in one file's records of a kernel, with the records' cases.
 
-    An overclaim's cause is told from what else is claimed, so that is looked at as well.
+    An overclaim's cause is told from what else is claimed, so that is looked at as well. What is
+    excepted is an underclaim to the probe.
     """
     wanted = {*standings, *(_CLAIMED if "overclaim" in standings else ())}
     judged: list[ProbeJudged] = []
@@ -32,11 +33,11 @@ def findings_of(
         case = Case.of(record.kernel, record.case)
         cases[case] = record.case
         answer = Answer(record.outcome, record.error, record.message)
+        standing = "underclaim" if standing == "excepted" else standing
         judged.append(ProbeJudged(case, answer, standing in _CLAIMED, standing))
     kernel = matrix.document.kernels[probed.kernel]
     rows, exceptions = matrix.rows[probed.kernel], matrix.exceptions[probed.kernel]
     claims = Claims(probed.kernel, kernel.library, rows, exceptions)
     evidence = probed.file.evidence
     for finding in findings(claims, evidence.capability, evidence.provider, judged, whole=False):
-        if finding.standing in standings:
-            yield finding, [cases[found.case] for found in finding.cases]
+        yield finding, [cases[found.case] for found in finding.cases]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnmatrix.backend import Backend, MultipleOf
@@ -10,37 +10,43 @@ from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet, Multiples
 from attnmatrix.request import Request
 from attnmatrix.verdict import judge
+from attnmatrix.verified import Verified
 
 from . import text
 from .answers import STATES, Answers, columns, shown_state
 from .axes import Features
 from .changes import changes
 from .history import history
-from .library_words import Probed, library_words
+from .library_words import library_words
 from .links import source_link
 from .matrix import Matrix
+from .page_evidence import evidence_page, evidence_words, hazards_page, kernel_evidence
 from .page_formats import format_page
 from .page_gpus import gpu_page
 from .page_reasons import reason_page
 from .problems import CODES
 from .reason_texts import ABOUT
-from .schema import Document, LibraryError
+from .schema import Document, KernelException, LibraryError
 
 Page = tuple[str, dict[str, Any]]
 
 
 def pages(
-    matrix: Matrix, answers: dict[str, Answers], records: Iterable[Probed] = ()
+    matrix: Matrix,
+    answers: dict[str, Answers],
+    verified: Mapping[str, Sequence[tuple[Verified, ...]]],
 ) -> dict[str, Page]:
     """Template and context of every page, by its path under docs/reference.
 
-    records: those of probes; kernels' pages list what the libraries said.
+    verified: what probes have verified of each kernel's rows.
     """
     document = matrix.document
     backends = {name: answered.backend for name, answered in answers.items()}
     shown = columns(document)
     errors = [_error(document, error) for error in document.errors]
-    words = library_words(records, document.errors)
+    words = library_words(
+        (record for file in matrix.files for record in file.evidence.records), document.errors
+    )
     lists = {
         "backends": ("Backends", {n: entry.summary for n, entry in document.backends.items()}),
         "kernels": ("Kernels", {n: entry.title for n, entry in document.kernels.items()}),
@@ -55,6 +61,8 @@ def pages(
     found["index.md"] = ("index.md.j2", {})
     found["matrix.md"] = ("matrix.md.j2", {"columns": shown, "rows": rows, "states": STATES})
     found["models.md"] = ("models.md.j2", {"models": document.models})
+    found["evidence.md"] = ("evidence.md.j2", evidence_page(matrix))
+    found["hazards.md"] = ("hazards.md.j2", hazards_page(matrix))
     found["errors.md"] = ("errors.md.j2", {"codes": CODES})
     states = {name: answered.states for name, answered in answers.items()}
     found["changes.md"] = (
@@ -75,7 +83,7 @@ def pages(
     for name in document.kv_formats:
         found[f"kv-formats/{name}.md"] = ("kv_format.md.j2", format_page(matrix, name, answers))
     for name in document.kernels:
-        context = _kernel_page(matrix, name, backends)
+        context = _kernel_page(matrix, name, backends, verified[name])
         context["words"] = words.get(name, [])
         found[f"kernels/{name}.md"] = ("kernel.md.j2", context)
     return found
@@ -201,14 +209,20 @@ def _cell_row(cell: Cell) -> dict[str, Any]:
         "unknown_features": ", ".join(cell.unknown_features),
         "versions": "; ".join(f"{k} {v}" for k, v in (cell.versions or {}).items()) or "any",
         "kernel": cell.kernel,
+        "evidence": evidence_words(cell.evidence),
         "refuses": cell.refuses,
     }
 
 
-def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) -> dict[str, Any]:
+def _kernel_page(
+    matrix: Matrix,
+    name: str,
+    backends: dict[str, type[Backend]],
+    verified: Sequence[tuple[Verified, ...]],
+) -> dict[str, Any]:
     kernel = matrix.document.kernels[name]
     rows = []
-    for row in kernel.rows:
+    for row, words in zip(kernel.rows, verified, strict=True):
         features: Features = row.features
         rows.append(
             {
@@ -229,6 +243,7 @@ def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) 
                 )
                 or "none",
                 "versions": "; ".join(f"{k} {v}" for k, v in row.versions.items()),
+                "evidence": evidence_words(words),
                 "refuses": row.refuses,
                 "notes": row.notes,
                 "sources": [source_link(s) for s in row.sources],
@@ -247,7 +262,28 @@ def _kernel_page(matrix: Matrix, name: str, backends: dict[str, type[Backend]]) 
         "users": users,
         "events": history(claims),
         "errors": [error for error in matrix.document.errors if error.by == name],
+        "probed": kernel_evidence(matrix, name),
+        "exceptions": [_exception(exception) for exception in kernel.exceptions],
     }
+
+
+def _exception(exception: KernelException) -> dict[str, Any]:
+    axes = {k: v for k, v in dict(exception).items() if v is not None}
+    reason, sources = axes.pop("reason"), axes.pop("sources")
+    return {
+        "reason": reason,
+        "where": "; ".join(f"{axis} {_named(value)}" for axis, value in axes.items()),
+        "sources": [source_link(source) for source in sources],
+    }
+
+
+def _named(value: Any) -> str:
+    """An axis of an exception in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {text}" for name, text in value.items())
+    if isinstance(value, tuple | list):
+        return ", ".join(getattr(item, "text", None) or str(item) for item in value)
+    return str(value)
 
 
 def _format_links(formats: tuple[str, ...] | str) -> str:

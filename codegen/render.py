@@ -126,6 +126,7 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         files[f"generated/data/kv_formats/{name}.json"] = data(
             {"name": name, **{k: plain(v) for k, v in attributes.items()}, **offsets}
         )
+    verified = {name: row_evidence(matrix, name) for name in document.kernels}
     for name, kernel in document.kernels.items():
         attributes = {
             "title": kernel.title,
@@ -136,14 +137,13 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
         files[f"generated/kernels/{module_name(name)}.py"] = fill(
             "kernel.py.j2", name=name, attributes=attributes
         )
-        verified = row_evidence(matrix, name)
         files[f"generated/data/kernels/{name}.json"] = data(
             {
                 "name": name,
                 **attributes,
                 "rows": [
                     {**row, "evidence": [word.to_json() for word in words]}
-                    for row, words in zip(matrix.rows[name], verified, strict=True)
+                    for row, words in zip(matrix.rows[name], verified[name], strict=True)
                 ],
                 "exceptions": matrix.exceptions[name],
                 "notes": kernel.notes,
@@ -218,7 +218,7 @@ def render(matrix: Matrix, *, keep_templates: bool = False) -> dict[str, str]:
     files["generated/capabilities.schema.json"] = schema_text(header)
     for path, content in summaries(matrix, answers).items():
         files[f"generated/data/{path}"] = data(content, "\n  ,\n  ")
-    for path, (template, context) in pages.pages(matrix, answers).items():
+    for path, (template, context) in pages.pages(matrix, answers, verified).items():
         files[f"docs/reference/{path}"] = fill(template, **context)
     for path, drawing in drawings(matrix).items():
         files[f"docs/reference/{path}"] = f"<!-- {header.mark} {header.command} -->\n{drawing}"

@@ -85,8 +85,7 @@ function answer(item, cells, found) {
   facts.push(...item.reasons.map((reason) =>
     element("span", {}, `${reason.message} (`, page(`reasons/${reason.field}`, "what to do"), ")")));
   facts.push(...item.known_issues.map((issue) => `known issue: ${issue}`));
-  facts.push(...(item.records ?? []).map((record) =>
-    `probe record: ${Object.values(record).flat().map((part) => (typeof part === "object" ? JSON.stringify(part) : part)).join(", ")}`));
+  facts.push(...item.records.map((record) => `right by a probe: ${record}`));
   const numbers = item.kv_cache_dtypes.flatMap((name) => linesOf(found, name));
   if (numbers.length) {
     facts.push(`capabilities.yaml:${unique(numbers).sort((a, b) => a - b).join(", ")}`);

@@ -194,13 +194,16 @@ function notes({ notes: texts }) {
 
 function evidence(found) {
   if (!found) return "";
-  const { status, sources = [], ...others } = found;
-  const further = Object.entries(others).filter(([, value]) => typeof value === "string");
+  const { status, sources, records } = found;
+  const told = records.map(({ gpu, compute_capability: on, provider, date, stale }) => {
+    const by = `${provider.distribution} ${provider.version}`;
+    return `${stale ? "stale: " : ""}verified on ${gpu} (${on}) with ${by}, ${date}`;
+  });
   return el(
     "details",
     { class: "picker-evidence" },
     el("summary", {}, `Evidence: ${status} (${sources.length} sources)`),
-    further.map(([name, value]) => el("p", {}, `${name}: ${value}`)),
+    told.map((text) => el("p", {}, text)),
     el("ul", {}, sources.map((text) => el("li", {}, source(text)))),
   );
 }

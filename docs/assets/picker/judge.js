@@ -3,7 +3,7 @@
 
 import { acceptedValues, reasonMessage, shownValue, unknownMessage } from "./reasons.js";
 import { has, matches } from "./sets.js";
-import { contains } from "./versions.js";
+import { compare, contains, parseVersion } from "./versions.js";
 
 /** The data of picker.jsonl: tables put together from its lines, with every cell whole. */
 export function readData(text) {
@@ -160,7 +160,7 @@ export function explain(data, name, request) {
     bytes_per_token: common("bytes_per_token"),
     kernel: common("kernel"),
     padded_query_heads: refused ? null : paddedHeads(taking, request.query_heads),
-    evidence: refused ? null : evidence(taking),
+    evidence: refused ? null : evidence(taking, request),
     notes: refused ? knownFailures(data, backend, request) : sharedNotes(taking),
   };
 }
@@ -173,9 +173,37 @@ function paddedHeads(cells, heads) {
   return counts.size === 1 && count !== heads ? count : null;
 }
 
-function evidence(cells) {
+/** Whether a record is too old for a request; null if it has no bearing on it. */
+function staleFor(record, request) {
+  const { compute_capability: gpu, dtype } = request;
+  if (named(gpu) && gpu.join(".") !== record.compute_capability) return null;
+  const wanted = request.sink ? [...request.features, "attention_sink"] : request.features;
+  if (named(dtype) && !record.dtypes.includes(dtype)) return null;
+  if (!wanted.every((name) => record.features.includes(name))) return null;
+  const { distribution, version } = record.provider;
+  const asked = request.libraries.find(([name]) => name === distribution);
+  if (!asked) return record.stale;
+  const order = compare(asked[1].public, parseVersion(version).public);
+  return order < 0 ? null : order > 0;
+}
+
+function evidence(cells, request) {
   const sources = [...new Set(cells.flatMap((cell) => cell.sources))];
-  return { status: sources.length ? "cited" : "none", sources };
+  const records = new Map();
+  let verified = true;
+  for (const cell of cells) {
+    let fresh = false;
+    for (const { file, gpu, compute_capability, provider, date, ...claim } of cell.evidence) {
+      const stale = staleFor({ ...claim, compute_capability, provider }, request);
+      if (stale === null) continue;
+      fresh ||= !stale;
+      const known = records.get(file)?.stale ?? true;
+      records.set(file, { gpu, compute_capability, provider, date, file, stale: known && stale });
+    }
+    verified &&= fresh;
+  }
+  const status = verified ? "verified" : sources.length ? "cited" : "none";
+  return { status, sources, records: [...records.values()] };
 }
 
 function sharedNotes([first, ...others]) {
