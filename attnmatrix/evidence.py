@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,7 +171,7 @@ def parse(
     provider = data["provider"]
     header = {name: data[name] for name in HEADER}
     header["provider"] = (provider["distribution"], provider["version"])
-    records = [Record(*map(item.__getitem__, Record._fields)) for item in data["records"]]
+    records = list(map(Record._make, map(itemgetter(*Record._fields), data["records"])))
     return Evidence(**header, records=records)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .request import FEATURES
-from .rows import IDENTITY, Call, failures, in_order
+from .rows import FIELDS, Call, in_order, takes
 
 _ANY_INT = [{"multiple_of": 1, "min": 1, "max": None}]
 _ANY_ROW: dict[str, Any] = {
@@ -18,20 +17,7 @@ _ANY_ROW: dict[str, Any] = {
     "query_heads": _ANY_INT,
     "page_sizes": _ANY_INT,
     "topk": _ANY_INT,
-    "features": {"known": list(FEATURES), "unknown": []},
 }
-_FIELDS = (
-    *IDENTITY,
-    "page_size",
-    "query_heads",
-    "topk",
-    "extra_kv_format",
-    "features",
-    "compute_capability",
-    "provider",
-)
-
-
 class RowIndex:
     """The rows of a kernel on one GPU with one provider: `row(case)` is what `rows.judge` finds.
 
@@ -39,7 +25,17 @@ class RowIndex:
     which rows are asked. Thousands of cases then take about a microsecond each.
     """
 
-    __slots__ = ("_gpu", "_places", "_provider", "_ranks", "_refusing", "_rows", "_tables")
+    __slots__ = (
+        "_gpu",
+        "_here",
+        "_places",
+        "_provider",
+        "_ranks",
+        "_refusing",
+        "_rows",
+        "_shipped",
+        "_tables",
+    )
 
     def __init__(
         self,
@@ -55,49 +51,56 @@ class RowIndex:
         self._ranks = [
             sum(1 << i for i, (rank, *_) in enumerate(asked) if rank == own) for own, *_ in asked
         ]
-        self._tables: tuple[dict[Any, int], ...] = tuple({} for _ in _FIELDS)
+        self._tables: dict[str, dict[Any, int]] = {field: {} for field in (*FIELDS, "features")}
+        call = Call(compute_capability, provider, "", "", 1, 1, 1)
+        self._here = self._bits("compute_capability", call)
+        self._shipped = self._bits("provider", call)
 
     def row(self, case: Mapping[str, Any]) -> int | None:
         """The place of the row that takes a case (every axis of it by name); None if none does."""
-        kv_format, extra = case["kv_format"], case["extra_kv_format"]
-        values = (
-            kv_format,
-            case["dtype"],
-            case["head_size"],
-            case["page_size"],
-            case["query_heads"],
-            case["topk"],
-            (kv_format, extra),
-            tuple(case["features"]),
-            None,
-            None,
-        )
-        formats, dtypes, sizes, pages, heads, topk, extras, features, gpus, providers = self._tables
+        tables = self._tables
+        kv_format, extra, features = case["kv_format"], case["extra_kv_format"], case["features"]
         try:
-            known = gpus[None] & formats[kv_format] & dtypes[values[1]] & sizes[values[2]]
-            known_features = features[values[7]]
-            taken = known & pages[values[3]] & heads[values[4]] & topk[values[5]] & providers[None]
-            taken &= extras[values[6]]
+            known = (
+                self._here
+                & tables["kv_format"][kv_format]
+                & tables["dtype"][case["dtype"]]
+                & tables["head_size"][case["head_size"]]
+            )
+            taken = (
+                known
+                & self._shipped
+                & tables["page_size"][case["page_size"]]
+                & tables["query_heads"][case["query_heads"]]
+                & tables["topk"][case["topk"]]
+            )
+            if extra is not None:
+                taken &= tables["extra_kv_format"][kv_format, extra]
+            with_features = tables["features"][tuple(features)] if features else -1
         except KeyError:
-            self._learn(values, extra)
+            self._learn(case)
             return self.row(case)
         if not taken:
             return None
         taken &= self._ranks[(known & -known).bit_length() - 1]
         refusing = taken & self._refusing
-        taking = taken & ~refusing & known_features
+        taking = taken & ~refusing & with_features
         first = taking & -taking
         if not taking or (refusing and refusing & -refusing < first):
             return None
         return self._places[first.bit_length() - 1]
 
-    def _learn(self, values: tuple[Any, ...], extra: str | None) -> None:
-        """Judges each of these values by every row."""
-        axes = dict(zip(_FIELDS[:6], values, strict=False))
-        call = Call(self._gpu, self._provider, **axes, extra_kv_format=extra, features=values[7])
-        failing = [{failure.field for failure in failures(row, call)} for row in self._rows]
-        for field, value, table in zip(_FIELDS, values, self._tables, strict=True):
-            table[value] = sum(1 << i for i, fields in enumerate(failing) if field not in fields)
+    def _learn(self, case: Mapping[str, Any]) -> None:
+        """Judges each value of a case that is new by every row."""
+        call = Call(self._gpu, self._provider, **{**case, "features": tuple(case["features"])})
+        for field, table in self._tables.items():
+            value = getattr(call, field)
+            key = (call.kv_format, value) if field == "extra_kv_format" else value
+            if key not in table:
+                table[key] = self._bits(field, call)
+
+    def _bits(self, field: str, call: Call) -> int:
+        return sum(1 << i for i, row in enumerate(self._rows) if takes(row, call, field))
 
 
 def excepted(exceptions: Sequence[Mapping[str, Any]], call: Call) -> int | None:
@@ -118,5 +121,4 @@ def _falls_under(exception: Mapping[str, Any], call: Call) -> bool:
     if features is not None and not set(features) & set(call.features):
         return False
     row = {**_ANY_ROW, "versions": {call.provider[0]: "any"}, **exception}
-    row["features"] = _ANY_ROW["features"]
-    return not any(failures(row, call))
+    return all(takes(row, call, field) for field in FIELDS)
