@@ -18,7 +18,7 @@ from .standings import RowIndex, excepted
 from .whole import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 OUTCOMES = ("right", "refused", "wrong", "crashed", "untested")
 """right: as the float64 reference has it; refused: the library raised; wrong: it answered otherwise
@@ -206,8 +206,14 @@ def write(folder: Path | str, evidence: Evidence) -> Path:
 
 def order(kernel: str, case: dict[str, Any]) -> tuple[Any, ...]:
     """Where a record stands in a file; two of one place are of one case."""
-    values = [case[axis] for axis in AXES]
-    return (kernel, values[0], values[6] or "", *values[1:5], values[5] or 0, values[7])
+    return next(ordered([kernel], *([case[axis]] for axis in AXES)))
+
+
+def ordered(kernels: Sequence[str], *columns: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """The same of many records, the columns of their cases in the order of AXES."""
+    formats, dtypes, sizes, pages, heads, topks, extras, features = columns
+    named, counted = [name or "" for name in extras], [count or 0 for count in topks]
+    return zip(kernels, formats, named, dtypes, sizes, pages, heads, counted, features, strict=True)
 
 
 def _json(value: Any) -> str:

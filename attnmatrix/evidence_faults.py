@@ -10,7 +10,17 @@ from math import inf
 from operator import itemgetter, lt
 from typing import Any
 
-from .evidence import AXES, HEADER, OUTCOMES, Evidence, Fault, InvalidEvidence, Record, order
+from .evidence import (
+    AXES,
+    HEADER,
+    OUTCOMES,
+    Evidence,
+    Fault,
+    InvalidEvidence,
+    Record,
+    order,
+    ordered,
+)
 from .versions import parse_version
 
 _WORD = r"[A-Za-z0-9][\w.+-]*"
@@ -131,14 +141,15 @@ def _are_sound(items: list[Any]) -> bool:
             return False
         if any(_outcome_faults(*shape) for shape in {_shape(*record[2:]) for record in records}):
             return False
-        for axis, column in zip(AXES, zip(*cases, strict=True), strict=False):
+        columns = list(zip(*cases, strict=True))
+        for axis, column in zip(AXES, columns, strict=False):
             values = map(tuple, column) if axis == "features" else column
             if {*map(type, column)} - _TYPES[axis] or any(_fault(axis, v) for v in {*values}):
                 return False
         kernels = [kernel for kernel, *_ in records]
         if not all(isinstance(kernel, str) and kernel for kernel in {*kernels}):
             return False
-        places = list(map(order, kernels, (case for _, case, *_ in records)))
+        places = list(ordered(kernels, *columns)) if columns else []
         return all(map(lt, places, places[1:]))
     except (KeyError, TypeError):
         return False
@@ -181,9 +192,7 @@ def _shape(outcome: Any, claimed: Any, error: Any, message: Any) -> tuple[Any, .
     return outcome, claimed if type(claimed) is bool else str(claimed), error, message
 
 
-def _outcome_faults(
-    outcome: Any, claimed: Any, error: Any, message: Any
-) -> list[tuple[str, str]]:
+def _outcome_faults(outcome: Any, claimed: Any, error: Any, message: Any) -> list[tuple[str, str]]:
     found = []
     if outcome not in OUTCOMES:
         found.append((f"outcome: {outcome!r}", f"accepted: {', '.join(OUTCOMES)}"))

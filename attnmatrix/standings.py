@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import and_, itemgetter
 from typing import Any
 
-from .rows import FIELDS, Call, in_order, takes
+from .rows import FIELDS, IDENTITY, Call, in_order, takes
 
 _ANY_INT = [{"multiple_of": 1, "min": 1, "max": None}]
 _ANY_ROW: dict[str, Any] = {
@@ -18,24 +20,17 @@ _ANY_ROW: dict[str, Any] = {
     "page_sizes": _ANY_INT,
     "topk": _ANY_INT,
 }
-class RowIndex:
-    """The rows of a kernel on one GPU with one provider: `row(case)` is what `rows.judge` finds.
+_AXES = (*IDENTITY, "page_size", "query_heads", "topk", "extra_kv_format", "features")
 
-    Each value of an axis is judged once: it has bits for the rows that take it, in the order in
-    which rows are asked. Thousands of cases then take about a microsecond each.
+
+class RowIndex:
+    """The rows of a kernel on one GPU with one provider: a case's row is what `rows.judge` finds.
+
+    Each value of an axis has bits for the rows that take it, in the order in which rows are asked,
+    and is judged once; cases are taken axis by axis. Thousands take about a microsecond each.
     """
 
-    __slots__ = (
-        "_gpu",
-        "_here",
-        "_places",
-        "_provider",
-        "_ranks",
-        "_refusing",
-        "_rows",
-        "_shipped",
-        "_tables",
-    )
+    __slots__ = ("_answers", "_call", "_rows", "_tables")
 
     def __init__(
         self,
@@ -43,64 +38,84 @@ class RowIndex:
         compute_capability: tuple[int, int],
         provider: tuple[str, str],
     ) -> None:
-        self._gpu, self._provider = compute_capability, provider
+        self._call = Call(compute_capability, provider, "", "", 1, 1, 1)
         asked = in_order(rows, compute_capability)
-        self._places = [place for _, place, _ in asked]
-        self._rows = [row for _, _, row in asked]
-        self._refusing = sum(1 << i for i, row in enumerate(self._rows) if row["refuses"])
-        self._ranks = [
-            sum(1 << i for i, (rank, *_) in enumerate(asked) if rank == own) for own, *_ in asked
-        ]
-        self._tables: dict[str, dict[Any, int]] = {field: {} for field in (*FIELDS, "features")}
-        call = Call(compute_capability, provider, "", "", 1, 1, 1)
-        self._here = self._bits("compute_capability", call)
-        self._shipped = self._bits("provider", call)
+        self._rows = [row for *_, row in asked]
+        self._tables: dict[str, dict[Any, int]] = {axis: {} for axis in _AXES}
+        self._answers = _Answers(asked, self._bits("compute_capability", self._call))
 
     def row(self, case: Mapping[str, Any]) -> int | None:
         """The place of the row that takes a case (every axis of it by name); None if none does."""
-        tables = self._tables
-        kv_format, extra, features = case["kv_format"], case["extra_kv_format"], case["features"]
-        try:
-            known = (
-                self._here
-                & tables["kv_format"][kv_format]
-                & tables["dtype"][case["dtype"]]
-                & tables["head_size"][case["head_size"]]
-            )
-            taken = (
-                known
-                & self._shipped
-                & tables["page_size"][case["page_size"]]
-                & tables["query_heads"][case["query_heads"]]
-                & tables["topk"][case["topk"]]
-            )
-            if extra is not None:
-                taken &= tables["extra_kv_format"][kv_format, extra]
-            with_features = tables["features"][tuple(features)] if features else -1
-        except KeyError:
-            self._learn(case)
-            return self.row(case)
-        if not taken:
-            return None
-        taken &= self._ranks[(known & -known).bit_length() - 1]
-        refusing = taken & self._refusing
-        taking = taken & ~refusing & with_features
-        first = taking & -taking
-        if not taking or (refusing and refusing & -refusing < first):
-            return None
-        return self._places[first.bit_length() - 1]
+        (found,) = self.rows_of([case])
+        return found
 
-    def _learn(self, case: Mapping[str, Any]) -> None:
-        """Judges each value of a case that is new by every row."""
-        call = Call(self._gpu, self._provider, **{**case, "features": tuple(case["features"])})
-        for field, table in self._tables.items():
-            value = getattr(call, field)
-            key = (call.kv_format, value) if field == "extra_kv_format" else value
-            if key not in table:
-                table[key] = self._bits(field, call)
+    def rows_of(self, cases: Sequence[Mapping[str, Any]]) -> list[int | None]:
+        """The same of many cases."""
+        columns = {axis: list(map(itemgetter(axis), cases)) for axis in _AXES}
+        columns["extra_kv_format"] = list(
+            zip(columns["kv_format"], columns["extra_kv_format"], strict=True)
+        )
+        columns["features"] = list(map(tuple, columns["features"]))
+        bits = [self._column(axis, column) for axis, column in columns.items()]
+        known = list(reduce(_both, bits[: len(IDENTITY)]))
+        taken = reduce(_both, bits[len(IDENTITY) : -1], known)
+        return list(map(self._answers.__getitem__, zip(known, taken, bits[-1], strict=True)))
+
+    def _column(self, axis: str, column: Sequence[Any]) -> Iterable[int]:
+        """The bits of each value of an axis."""
+        table = self._tables[axis]
+        for value in {*column} - table.keys():
+            if axis == "extra_kv_format":
+                changes = dict(zip(("kv_format", axis), value, strict=True))
+            else:
+                changes = {axis: value}
+            table[value] = self._bits(axis, self._call._replace(**changes))
+            if axis == "page_size":
+                table[value] &= self._bits("provider", self._call)
+        return map(table.__getitem__, column)
 
     def _bits(self, field: str, call: Call) -> int:
         return sum(1 << i for i, row in enumerate(self._rows) if takes(row, call, field))
+
+
+class _Answers(dict[tuple[int, int, int], "int | None"]):
+    """The row of a case by bits: of the rows that speak of it, of those that take it but for its
+    features, and of those that take its features. Worked out when first asked for."""
+
+    def __init__(
+        self, asked: Sequence[tuple[int, int, Mapping[str, Any]]], on_this_gpu: int
+    ) -> None:
+        super().__init__()
+        self._here = on_this_gpu
+        self._places = [place for _, place, _ in asked]
+        self._refusing = sum(1 << i for i, (*_, row) in enumerate(asked) if row["refuses"])
+        self._alike = [
+            sum(1 << i for i, (rank, *_) in enumerate(asked) if rank == own) for own, *_ in asked
+        ]
+
+    def __missing__(self, key: tuple[int, int, int]) -> int | None:
+        self[key] = found = self._first(*key)
+        return found
+
+    def _first(self, known: int, taken: int, with_features: int) -> int | None:
+        known &= self._here
+        if not known:
+            return None
+        taken &= known & self._alike[_lowest(known)]
+        refusing = taken & self._refusing
+        taking = taken & ~refusing & with_features
+        if not taking or (refusing and _lowest(refusing) < _lowest(taking)):
+            return None
+        return self._places[_lowest(taking)]
+
+
+def _both(a: Iterable[int], b: Iterable[int]) -> Iterable[int]:
+    return map(and_, a, b)
+
+
+def _lowest(bits: int) -> int:
+    """The number of the lowest bit."""
+    return (bits & -bits).bit_length() - 1
 
 
 def excepted(exceptions: Sequence[Mapping[str, Any]], call: Call) -> int | None:

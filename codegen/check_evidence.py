@@ -106,7 +106,7 @@ def _contradictions(matrix: Matrix, probed: Probed) -> Iterator[Problem]:
     evidence = probed.file.evidence
     where = f"{evidence.gpu} ({evidence.compute_capability})"
     by = f"{' '.join(evidence.provider)} on {where}"
-    numbers = {id(item.record.case): item.number for item in probed.judged}
+    numbers = {id(r.case): probed.first + i for i, r in enumerate(probed.records)}
     for finding, cases in findings_of(matrix, probed, "overclaim", "underclaim"):
         places = probed.file.places([numbers[id(case)] for case in cases[:_SHOWN]])
         said = [words(judged) for judged in finding.cases[:_SHOWN]]
@@ -139,12 +139,7 @@ def _unneeded(matrix: Matrix) -> Iterator[Problem]:
     for name, kernel in matrix.document.kernels.items():
         here = [probed for probed in matrix.probed if probed.kernel == name]
         for number in range(len(kernel.exceptions)):
-            under = [
-                (probed.file, item)
-                for probed in here
-                for item in probed.judged
-                if item.exception == number and item.standing != "untested"
-            ]
+            under = [(probed.file, item) for probed in here for item in probed.under(number)]
             if not under or any(item.standing == "excepted" for _, item in under):
                 continue
             place = matrix.source.place(("kernels", name, "exceptions", number))
@@ -154,4 +149,3 @@ def _unneeded(matrix: Matrix) -> Iterator[Problem]:
                 for file, item in under[:_SHOWN]
             )
             yield Problem(place, "unneeded-exception", message, "take it out", others)
-

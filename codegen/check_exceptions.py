@@ -23,7 +23,9 @@ def exceptions_lead_somewhere(matrix: Matrix) -> Iterator[Problem]:
         for i, exception in enumerate(kernel.exceptions):
             path = ("kernels", name, "exceptions", i)
             if all(value is None for k, value in dict(exception).items() if k not in _WORDS):
-                hint = "name the axes: kv_formats, dtypes, query_heads, page_sizes, topk, features …"
+                hint = (
+                    "name the axes: kv_formats, dtypes, query_heads, page_sizes, topk, features …"
+                )
                 message = "this exception is for every combination"
                 yield Problem(matrix.source.place(path), "missing-key", message, hint)
             for kind, axis, number, item, known in _named(exception, document.kv_formats):

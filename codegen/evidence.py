@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from attnmatrix.evidence import Evidence, InvalidEvidence, Record, parse, standing_of
+from attnmatrix.evidence import OUTCOMES, Evidence, InvalidEvidence, Record, parse, standing_of
 from attnmatrix.evidence_faults import record_lines
 from attnmatrix.standings import RowIndex, excepted
 
@@ -18,7 +20,7 @@ from .problems import Place, Problem
 
 Rows = Sequence[Mapping[str, Any]]
 
-_WRITE = "let attnmatrix probe --write write the file again"
+_STANDING = {(name, row): standing_of(name, row) for name in OUTCOMES for row in (True, False)}
 _LOADS = partial(from_json, allow_inf_nan=False)  # three times as fast as the standard parser
 
 
@@ -44,19 +46,33 @@ class Judged(NamedTuple):
     record: Record
     standing: str
     row: int | None
-    exception: int | None = None
+    exception: int | None
 
 
 class Probed(NamedTuple):
-    """One kernel in one file."""
+    """One kernel in one file: its records, the place of the first in the file, and of each record
+    how it stands, the row that takes it and the exception that it falls under."""
 
     file: File
     kernel: str
-    judged: list[Judged]
+    first: int
+    records: Sequence[Record]
+    standings: Sequence[str]
+    rows: Sequence[int | None]
+    exceptions: Sequence[int | None]
 
     def of(self, *standings: str) -> list[Judged]:
-        """Those that stand so."""
-        return [item for item in self.judged if item.standing in standings]
+        """The records that stand so."""
+        return [self._judged(i) for i, found in enumerate(self.standings) if found in standings]
+
+    def under(self, exception: int) -> list[Judged]:
+        """The records that fall under an exception, and could be tried."""
+        numbers = [i for i, found in enumerate(self.exceptions) if found == exception]
+        return [self._judged(i) for i in numbers if self.standings[i] != "untested"]
+
+    def _judged(self, i: int) -> Judged:
+        of = (self.records, self.standings, self.rows, self.exceptions)
+        return Judged(self.first + i, *(column[i] for column in of))
 
 
 def read_evidence(source: Path) -> tuple[tuple[File, ...], list[Problem]]:
@@ -87,25 +103,27 @@ def hold(
 ) -> Iterator[Probed]:
     """Each kernel's records in each file, held against its rows and exceptions as generated."""
     for file in files:
-        evidence = file.evidence
-        by_kernel: dict[str, list[tuple[int, Record]]] = {}
-        for number, record in enumerate(evidence.records):
-            by_kernel.setdefault(record.kernel, []).append((number, record))
-        for kernel, records in by_kernel.items():
-            index = RowIndex(rows[kernel], evidence.capability, evidence.provider)
-            judged = []
-            for number, record in records:
-                row = index.row(record.case)
-                standing = standing_of(record.outcome, row is not None)
-                judged.append(Judged(number, record, standing, row))
-            if exceptions[kernel]:
-                judged = [_excepted(item, evidence, exceptions[kernel]) for item in judged]
-            yield Probed(file, kernel, judged)
+        first = 0
+        for kernel, group in groupby(file.evidence.records, key=itemgetter(0)):
+            records = list(group)
+            found = _hold(file.evidence, records, rows[kernel], exceptions[kernel])
+            yield Probed(file, kernel, first, records, *found)
+            first += len(records)
 
 
-def _excepted(item: Judged, evidence: Evidence, exceptions: Rows) -> Judged:
-    place = excepted(exceptions, evidence.call(item.record))
-    standing = item.standing
-    if place is not None and standing == "underclaim":
-        standing = "excepted"
-    return item._replace(standing=standing, exception=place)
+def _hold(
+    evidence: Evidence, records: Sequence[Record], rows: Rows, exceptions: Rows
+) -> tuple[list[str], list[int | None], list[int | None]]:
+    index = RowIndex(rows, evidence.capability, evidence.provider)
+    taken = index.rows_of([record.case for record in records])
+    standings = [
+        _STANDING[record.outcome, row is not None]
+        for record, row in zip(records, taken, strict=True)
+    ]
+    if not exceptions:
+        return standings, taken, [None] * len(records)
+    under = [excepted(exceptions, evidence.call(record)) for record in records]
+    for i, place in enumerate(under):
+        if place is not None and standings[i] == "underclaim":
+            standings[i] = "excepted"
+    return standings, taken, under

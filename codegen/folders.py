@@ -13,7 +13,9 @@ EVIDENCE = "evidence"
 
 def inputs_of(source: Path) -> list[Path]:
     """The files that a run reads: the source, and the snapshots and evidence beside it."""
-    beside = (path for name in (SNAPSHOTS, EVIDENCE) for path in (source.parent / name).glob("*.json"))
+    beside = (
+        path for name in (SNAPSHOTS, EVIDENCE) for path in (source.parent / name).glob("*.json")
+    )
     return [source, *sorted(beside)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -39,23 +40,24 @@ def library_words(
 ) -> dict[str, list[Words]]:
     """The words of refused records by kernel, in the order in which they were first met."""
     patterns = [(_pattern(error.says), error.field) for error in errors]
-    met: dict[str, dict[str, list[str]]] = {}
-    for record in records:
-        if record.outcome == "refused" and record.message:
-            words = " ".join(record.message.split())
-            met.setdefault(record.kernel, {}).setdefault(re.sub(r"\d+", "0", words), []).append(
-                words
-            )
+    refused = (r for r in records if r.outcome == "refused" and r.message)
+    counted = Counter((record.kernel, record.message or "") for record in refused)
+    met: dict[str, dict[str, tuple[str, int]]] = {}
+    for (kernel, message), times in counted.items():
+        words = " ".join(message.split())
+        alike = met.setdefault(kernel, {})
+        first, before = alike.get(like := re.sub(r"\d+", "0", words), (words, 0))
+        alike[like] = (first, before + times)
     return {
         kernel: [
             Words(
-                said[0],
-                len(said),
-                next((field for pattern, field in patterns if pattern.search(said[0])), None),
+                said,
+                times,
+                next((field for pattern, field in patterns if pattern.search(said)), None),
             )
-            for said in groups.values()
+            for said, times in alike.values()
         ]
-        for kernel, groups in met.items()
+        for kernel, alike in met.items()
     }
 
 

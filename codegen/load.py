@@ -46,13 +46,14 @@ def check(source: Source, files: Sequence[File] = (), unread: Sequence[Problem] 
         broken = _entries_at(source, [problem.place for problem in problems])
         document, _ = validate(source, _without(source.data, broken))
     if document is not None:
-        matrix = Matrix(source, document, files=tuple(files))
+        matrix = Matrix(source, document)
         found = [problem for rule in CHECKS for problem in rule(matrix)]
         found = [p for p in found if not _follows(p, broken)]
         if any(p.code == "unknown-name" for p in found):  # what is misspelt there is unused here
             found = [p for p in found if p.code != "unused-entry"]
         problems += found
-        if not problems:
+        if not problems and files:
+            matrix = replace(matrix, files=tuple(files))
             problems = list(evidence_names(matrix)) or list(evidence_agrees(matrix))
         if not problems and not unread:
             return matrix

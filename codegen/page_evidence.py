@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attnmatrix.evidence import AXES, OUTCOMES
 from attnmatrix.verified import Verified, describe
 
-from .evidence import File, Judged, Probed
+from .evidence import File, Probed
 from .text import markdown
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _BEST = ("right", "wrong", "crashed", "refused", "untested")
 """Outcomes in the order in which one of a value's cases decides where the value is listed."""
+
+Told = dict[tuple[str, str], list[dict[str, Any]]]
+"""Findings in words, by file and kernel."""
 
 _SINGLE = AXES[:-1]
 _COUNTED = ("verified", "excepted", "hazard")
@@ -36,44 +39,56 @@ def _verified(word: Verified) -> str:
 
 def evidence_page(matrix: Matrix) -> dict[str, Any]:
     """The files, each with its machine and counts."""
-    by_file: dict[str, list[Judged]] = {file.path: [] for file in matrix.files}
+    standings: dict[str, Counter[str]] = {file.path: Counter() for file in matrix.files}
     for probed in matrix.probed:
-        by_file[probed.file.path] += probed.judged
+        standings[probed.file.path].update(probed.standings)
     return {
         "outcomes": OUTCOMES,
         "standings": _COUNTED,
         "files": [
             {
                 "file": file,
-                "outcomes": Counter(item.record.outcome for item in by_file[file.path]),
-                "standings": Counter(item.standing for item in by_file[file.path]),
+                "outcomes": Counter(record.outcome for record in file.evidence.records),
+                "standings": standings[file.path],
             }
             for file in matrix.files
         ],
     }
 
 
-def hazards_page(matrix: Matrix) -> dict[str, Any]:
+def told_findings(matrix: Matrix, standing: str) -> Told:
+    """The records that stand so, by cause and in words; by file and kernel."""
+    found: Told = {}
+    for probed in matrix.probed:
+        if standing in probed.standings:
+            found[probed.file.path, probed.kernel] = _told(matrix, probed, standing)
+    return found
+
+
+def hazards_page(matrix: Matrix, hazards: Told) -> dict[str, Any]:
     """What nothing claims and no library refuses, by cause."""
+    machines = {file.path: _machine(file) for file in matrix.files}
     return {
         "hazards": [
-            {"kernel": probed.kernel, "by": _machine(probed.file), **finding}
-            for probed in matrix.probed
-            for finding in _findings(matrix, probed, "hazard")
+            {"kernel": kernel, "by": machines[path], **finding}
+            for (path, kernel), findings in hazards.items()
+            for finding in findings
         ]
     }
 
 
-def kernel_evidence(matrix: Matrix, kernel: str) -> list[dict[str, Any]]:
+def kernel_evidence(
+    matrix: Matrix, kernel: str, hazards: Told, excepted: Told
+) -> list[dict[str, Any]]:
     """Each file's records of a kernel: what asks for attention first, then outcomes by axis."""
     return [
         {
             "by": _machine(probed.file),
             "file": probed.file.path,
             "date": probed.file.evidence.date,
-            "counts": _counts(item.record.outcome for item in probed.judged),
-            "excepted": _findings(matrix, probed, "excepted"),
-            "hazards": _findings(matrix, probed, "hazard"),
+            "counts": _counts(record.outcome for record in probed.records),
+            "excepted": excepted.get((probed.file.path, kernel), []),
+            "hazards": hazards.get((probed.file.path, kernel), []),
             "axes": _axes(probed),
         }
         for probed in matrix.probed
@@ -92,9 +107,7 @@ def _counts(outcomes: Iterable[str]) -> str:
     return ", ".join(f"{name} {counted[name]}" for name in OUTCOMES if counted[name])
 
 
-def _findings(matrix: Matrix, probed: Probed, standing: str) -> list[dict[str, Any]]:
-    if not probed.of(standing):
-        return []
+def _told(matrix: Matrix, probed: Probed, standing: str) -> list[dict[str, Any]]:
     from attnmatrix.probe.describe import cause, extent, reproduction, words
 
     from .findings import findings_of
@@ -113,15 +126,17 @@ def _findings(matrix: Matrix, probed: Probed, standing: str) -> list[dict[str, A
 def _axes(probed: Probed) -> list[tuple[str, dict[str, str]]]:
     """For each axis with several values: those values by the best outcome of a case with them."""
     cases: dict[str, list[dict[str, Any]]] = {name: [] for name in _BEST}
-    for item in probed.judged:
-        cases[item.record.outcome].append(item.record.case)
+    for record in probed.records:
+        cases[record.outcome].append(record.case)
     found = []
     for axis in AXES:
         seen: set[Any] = set()
         listed: dict[str, str] = {}
         for outcome, some in cases.items():
             values = {case[axis] for case in some} if axis in _SINGLE else _sets(some)
-            new = sorted(values - seen, key=lambda v: (v is not None, v if type(v) is int else 0, str(v)))
+            new = sorted(
+                values - seen, key=lambda v: (v is not None, v if type(v) is int else 0, str(v))
+            )
             seen |= values
             listed[outcome] = ", ".join("none" if value is None else str(value) for value in new)
         if len(seen) > 1:

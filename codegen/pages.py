@@ -20,7 +20,13 @@ from .history import history
 from .library_words import library_words
 from .links import source_link
 from .matrix import Matrix
-from .page_evidence import evidence_page, evidence_words, hazards_page, kernel_evidence
+from .page_evidence import (
+    evidence_page,
+    evidence_words,
+    hazards_page,
+    kernel_evidence,
+    told_findings,
+)
 from .page_formats import format_page
 from .page_gpus import gpu_page
 from .page_reasons import reason_page
@@ -47,6 +53,7 @@ def pages(
     words = library_words(
         (record for file in matrix.files for record in file.evidence.records), document.errors
     )
+    hazards, excepted = told_findings(matrix, "hazard"), told_findings(matrix, "excepted")
     lists = {
         "backends": ("Backends", {n: entry.summary for n, entry in document.backends.items()}),
         "kernels": ("Kernels", {n: entry.title for n, entry in document.kernels.items()}),
@@ -62,7 +69,7 @@ def pages(
     found["matrix.md"] = ("matrix.md.j2", {"columns": shown, "rows": rows, "states": STATES})
     found["models.md"] = ("models.md.j2", {"models": document.models})
     found["evidence.md"] = ("evidence.md.j2", evidence_page(matrix))
-    found["hazards.md"] = ("hazards.md.j2", hazards_page(matrix))
+    found["hazards.md"] = ("hazards.md.j2", hazards_page(matrix, hazards))
     found["errors.md"] = ("errors.md.j2", {"codes": CODES})
     states = {name: answered.states for name, answered in answers.items()}
     found["changes.md"] = (
@@ -84,6 +91,7 @@ def pages(
         found[f"kv-formats/{name}.md"] = ("kv_format.md.j2", format_page(matrix, name, answers))
     for name in document.kernels:
         context = _kernel_page(matrix, name, backends, verified[name])
+        context["probed"] = kernel_evidence(matrix, name, hazards, excepted)
         context["words"] = words.get(name, [])
         found[f"kernels/{name}.md"] = ("kernel.md.j2", context)
     return found
@@ -262,7 +270,6 @@ def _kernel_page(
         "users": users,
         "events": history(claims),
         "errors": [error for error in matrix.document.errors if error.by == name],
-        "probed": kernel_evidence(matrix, name),
         "exceptions": [_exception(exception) for exception in kernel.exceptions],
     }
 
