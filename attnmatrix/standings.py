@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 from operator import and_, itemgetter
 from typing import Any
 
@@ -57,8 +56,8 @@ class RowIndex:
         )
         columns["features"] = list(map(tuple, columns["features"]))
         bits = [self._column(axis, column) for axis, column in columns.items()]
-        known = list(reduce(_both, bits[: len(IDENTITY)]))
-        taken = reduce(_both, bits[len(IDENTITY) : -1], known)
+        known = list(_all_of(bits[: len(IDENTITY)]))
+        taken = _all_of([known, *bits[len(IDENTITY) : -1]])
         return list(map(self._answers.__getitem__, zip(known, taken, bits[-1], strict=True)))
 
     def _column(self, axis: str, column: Sequence[Any]) -> Iterable[int]:
@@ -109,8 +108,12 @@ class _Answers(dict[tuple[int, int, int], "int | None"]):
         return self._places[_lowest(taking)]
 
 
-def _both(a: Iterable[int], b: Iterable[int]) -> Iterable[int]:
-    return map(and_, a, b)
+def _all_of(columns: Sequence[Iterable[int]]) -> Iterable[int]:
+    """The bits that each column has, place by place."""
+    common, *others = columns
+    for column in others:
+        common = map(and_, common, column)
+    return common
 
 
 def _lowest(bits: int) -> int:

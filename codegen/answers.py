@@ -170,6 +170,8 @@ class Answers:
 
 def _records(verdict: Verdict) -> tuple[str, ...]:
     """The probes that bear on a verdict, in words."""
+    if verdict.status == "unsupported" or not any(cell.evidence for cell in verdict.cells):
+        return ()
     records = (verdict.evidence or {}).get("records", ())
     return tuple(describe(record) + (" (stale)" if record["stale"] else "") for record in records)
 

@@ -71,8 +71,8 @@ class Probed(NamedTuple):
         return [self._judged(i) for i in numbers if self.standings[i] != "untested"]
 
     def _judged(self, i: int) -> Judged:
-        of = (self.records, self.standings, self.rows, self.exceptions)
-        return Judged(self.first + i, *(column[i] for column in of))
+        taken, under = self.rows[i], self.exceptions[i]
+        return Judged(self.first + i, self.records[i], self.standings[i], taken, under)
 
 
 def read_evidence(source: Path) -> tuple[tuple[File, ...], list[Problem]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .changes import read_snapshots
+from .changes import Snapshot, read_snapshots
 from .check_evidence import evidence_agrees, evidence_names
 from .checks import CHECKS
 from .evidence import File, read_evidence
@@ -26,16 +26,25 @@ def load(path: Path | str, *, name: str | None = None) -> Matrix:
 
     Raises InvalidSource with every problem, or OSError.
     """
-    files, unread = read_evidence(Path(path))
-    matrix = check(read_source(path, name=name, strict=False), files, unread)
-    return replace(matrix, releases=read_snapshots(Path(path).parent / SNAPSHOTS))
+    files, faults = read_evidence(Path(path))
+    releases: tuple[Snapshot, ...] = ()
+    try:
+        releases = read_snapshots(Path(path).parent / SNAPSHOTS)
+    except InvalidSource as error:
+        faults += error.problems
+    return check(read_source(path, name=name, strict=False), files, releases, faults)
 
 
-def check(source: Source, files: Sequence[File] = (), unread: Sequence[Problem] = ()) -> Matrix:
-    """The matrix of a source and its evidence. Raises InvalidSource with every problem.
+def check(
+    source: Source,
+    files: Sequence[File] = (),
+    releases: Sequence[Snapshot] = (),
+    faults: Sequence[Problem] = (),
+) -> Matrix:
+    """The matrix of a source and what lies beside it. Raises InvalidSource with every problem.
 
-    unread: what is wrong with evidence that could not be read. Evidence is held against a source
-    that is right but for that.
+    faults: what is wrong with files beside it that could not be read. Evidence is held against a
+    source that has no problem of its own.
     """
     document, deviations = validate(source)
     unread = _entries_at(source, [problem.place for problem in source.problems])
@@ -52,12 +61,12 @@ def check(source: Source, files: Sequence[File] = (), unread: Sequence[Problem] 
         if any(p.code == "unknown-name" for p in found):  # what is misspelt there is unused here
             found = [p for p in found if p.code != "unused-entry"]
         problems += found
-        if not problems and files:
-            matrix = replace(matrix, files=tuple(files))
+        if not problems:
+            matrix = replace(matrix, files=tuple(files), releases=tuple(releases))
             problems = list(evidence_names(matrix)) or list(evidence_agrees(matrix))
-        if not problems and not unread:
+        if not problems and not faults:
             return matrix
-    raise InvalidSource([*problems, *unread])
+    raise InvalidSource([*problems, *faults])
 
 
 def _misread(problem: Problem, source: Source, unread: set[_Entry]) -> bool:
