@@ -143,7 +143,8 @@ def _unneeded(matrix: Matrix) -> Iterator[Problem]:
             if not under or any(item.standing == "excepted" for _, item in under):
                 continue
             place = matrix.source.place(("kernels", name, "exceptions", number))
-            message = f"{len(under)} records fall under this exception of {name}; none needs it"
+            cases = f"{len(under)} case{'s' * (len(under) != 1)}"
+            message = f"nothing is right and unclaimed among the {cases} under this exception"
             others = tuple(
                 (file.places([item.number])[0], f"{item.record.outcome}, {item.standing}")
                 for file, item in under[:_SHOWN]

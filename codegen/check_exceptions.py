@@ -27,7 +27,7 @@ def exceptions_lead_somewhere(matrix: Matrix) -> Iterator[Problem]:
                     "name the axes: kv_formats, dtypes, query_heads, page_sizes, topk, features …"
                 )
                 message = "this exception is for every combination"
-                yield Problem(matrix.source.place(path), "missing-key", message, hint)
+                yield Problem(matrix.source.place(path), "invalid-value", message, hint)
             for kind, axis, number, item, known in _named(exception, document.kv_formats):
                 yield from _look(matrix, kind, item, known, (*path, axis, number))
             for item in exception.versions or {} if providers is not None else {}:

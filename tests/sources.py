@@ -8,6 +8,9 @@ from typing import Any
 
 import yaml
 
+from attnmatrix.codegen.evidence import File, read_evidence
+from attnmatrix.codegen.problems import Problem
+
 EXAMPLES = Path(__file__).parent / "examples"
 GOOD = sorted((EXAMPLES / "good").glob("*.yaml"))
 BAD = sorted((EXAMPLES / "bad").glob("*.yaml"))
@@ -31,6 +34,11 @@ def bad_text(path: Path) -> str:
     """A bad example as the generator gets it. A file that says `# alone` is not completed."""
     text = path.read_text(encoding="utf-8")
     return text if text.startswith("# alone") else completed(text)
+
+
+def bad_evidence(path: Path) -> tuple[tuple[File, ...], list[Problem]]:
+    """The evidence files that belong to a bad example, in the folder of its name."""
+    return read_evidence(path.with_suffix("") / path.name)
 
 
 def expected(text: str) -> list[tuple[int, int, str, str]]:

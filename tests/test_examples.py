@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,14 +16,15 @@ from attnmatrix.codegen.load import check, load
 from attnmatrix.codegen.problems import CODES, InvalidSource
 from attnmatrix.codegen.render import render
 from attnmatrix.codegen.source import parse_source
-from tests.sources import BAD, BASE, EXAMPLES, GOOD, REAL, bad_text, dump, expected
+from tests.sources import BAD, BASE, EXAMPLES, GOOD, REAL, bad_evidence, bad_text, dump, expected
 
 GOOD_FILES = [EXAMPLES / "base.yaml", *GOOD]
 
 
-def problems(text: str) -> tuple[str, InvalidSource]:
+def problems(path: Path) -> tuple[str, InvalidSource]:
+    files, faults = bad_evidence(path)
     with pytest.raises(InvalidSource) as caught:
-        check(parse_source(text, "bad.yaml", strict=False))
+        check(parse_source(bad_text(path), "bad.yaml", strict=False), files, (), faults)
     return str(caught.value), caught.value
 
 
@@ -36,7 +38,7 @@ def test_bad_example_is_refused(path):
     text = bad_text(path)
     wanted = expected(text)
     assert wanted, "a bad example says what it expects"
-    shown, error = problems(text)
+    shown, error = problems(path)
     own = len(path.read_text(encoding="utf-8").splitlines())
     own = max(own, *(line for line, *_ in wanted))
     # What follows the example's own lines is the base, which may name what the example renames.
@@ -49,9 +51,10 @@ def test_bad_example_is_refused(path):
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
 def test_a_finding_names_its_place_and_what_to_do(path):
-    shown, error = problems(bad_text(path))
+    shown, error = problems(path)
     for problem in error.problems:
-        start = f"bad.yaml:{problem.place.line}:{problem.place.column}: error[{problem.code}]: "
+        assert problem.place.file == "bad.yaml" or path.stem in problem.place.file
+        start = f"{problem.place}: error[{problem.code}]: "
         assert start + problem.message in shown
         assert problem.message
         # YAML's own words on text that it cannot read come without advice.
@@ -73,7 +76,7 @@ def test_the_file_of_this_repository_is_taken():
 
 
 def test_findings_of_one_file_come_in_its_order():
-    shown, error = problems(bad_text(EXAMPLES / "bad" / "several_at_once.yaml"))
+    shown, error = problems(EXAMPLES / "bad" / "several_at_once.yaml")
     places = [(problem.place.line, problem.place.column) for problem in error.problems]
     assert places == sorted(places)
     assert len({problem.code for problem in error.problems}) > 3
