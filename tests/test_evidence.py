@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from attnmatrix.evidence import (
     AXES,
     OUTCOMES,
-    Evidence,
     InvalidEvidence,
-    Record,
     parse,
     read,
     stand,
@@ -25,17 +23,8 @@ from attnmatrix.evidence import (
 from attnmatrix.registry import kernel_names
 from attnmatrix.rows import Call, judge, load_rows
 from attnmatrix.standings import RowIndex
+from tests.records import evidence, record
 
-CASE: dict[str, Any] = {
-    "kv_format": "plain",
-    "dtype": "bfloat16",
-    "head_size": 128,
-    "page_size": 64,
-    "query_heads": 16,
-    "topk": None,
-    "extra_kv_format": None,
-    "features": [],
-}
 ROW: dict[str, Any] = {
     "compute_capability": ["9.0"],
     "versions": {"fastlib": ">=1.2"},
@@ -49,29 +38,6 @@ ROW: dict[str, Any] = {
     "features": {"known": ["lse"], "unknown": []},
     "refuses": None,
 }
-
-
-def record(outcome: str = "right", **axes: Any) -> Record:
-    error = 0.002 if outcome == "right" else 0.7 if outcome == "wrong" else None
-    message = None if error else f"the library {outcome} it"
-    return Record("fastlib.decode", {**CASE, **axes}, outcome, True, error, message)
-
-
-def evidence(*records: Record, **header: Any) -> Evidence:
-    made = Evidence(
-        gpu="H200",
-        compute_capability="9.0",
-        driver="580.65.06",
-        cuda="13.0",
-        torch="2.13.0",
-        library="fastlib",
-        provider=("fastlib", "1.4"),
-        command="attnmatrix probe --kernel fastlib.decode --write",
-        date="2026-12-03",
-        attnmatrix="0.1.0",
-        records=records,
-    )
-    return made._replace(**header)
 
 
 RECORDS = (
