@@ -119,7 +119,7 @@ def _add_audit(commands: Any) -> None:
 
 def _add_request(parser: argparse.ArgumentParser) -> None:
     gpu = parser.add_mutually_exclusive_group()
-    gpu.add_argument("--gpu", metavar="NAME", help="such as H200; none for a machine without")
+    gpu.add_argument("--gpu", metavar="NAME", help="such as H200; rocm, xpu, or none")
     gpu.add_argument("--compute-capability", metavar="X.Y", help="such as 9.0, 9.0a or sm_90a")
     parser.add_argument(
         "--model", metavar="NAME", help="such as DeepSeek-V3.2: fills in what is not named"

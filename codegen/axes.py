@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from attnmatrix.capability import CapabilityPattern
+from attnmatrix.capability import DEVICES, CapabilityPattern
 from attnmatrix.intset import ANY, NONE, IntSet, Multiples
 from attnmatrix.request import FEATURES
 from attnmatrix.spelling import did_you_mean
@@ -116,7 +116,7 @@ def _features_axis(value: Any) -> Features:
 
 
 def _patterns(value: Any) -> tuple[CapabilityPattern, ...]:
-    items = [value] if value in ("any", "none") else value
+    items = [value] if isinstance(value, str) and value in ("any", *DEVICES) else value
     if not isinstance(items, list) or not items:
         raise invalid(f"{value!r} is not a list of compute capabilities", 'such as ["9.0", "10.x"]')
     for item in items:
@@ -223,7 +223,7 @@ FeatureAxis = Annotated[
 CapabilityAxis = Annotated[
     tuple[CapabilityPattern, ...],
     BeforeValidator(_patterns),
-    _axis_schema({"type": "string"}, "any", "none"),
+    _axis_schema({"type": "string"}, "any", *DEVICES),
 ]
 VersionAxis = Annotated[
     dict[str, str],

@@ -13,6 +13,13 @@ from . import text
 from .answers import Answers
 from .schema import Document, Priority, When
 
+DEVICE_TITLES = {
+    "none": "No GPU (none)",
+    "rocm": "AMD GPUs (rocm)",
+    "xpu": "Intel GPUs (xpu)",
+}
+"""Headings of what has no compute capability."""
+
 
 def gpu_page(document: Document, capability: str, answers: dict[str, Answers]) -> dict[str, Any]:
     """What the page of one compute capability shows."""
@@ -24,6 +31,7 @@ def gpu_page(document: Document, capability: str, answers: dict[str, Answers]) -
             refused[name] = "; ".join(reason.message for reason in verdict.reasons)
     return {
         "capability": capability,
+        "title": DEVICE_TITLES.get(capability, f"Compute capability {capability}"),
         "names": [name for name, known in document.gpus.items() if known == capability],
         "runs": {name: shown for name, shown in cells.items() if shown != "no"},
         "refused": refused,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from attnmatrix.gpus import fold
+from attnmatrix.gpus import DEVICE_NAMES, fold
 
 from .axes import invalid, once
 from .gpus import points
@@ -97,7 +97,7 @@ def one_capability(value: Any) -> str:
 
 def gpu_name(text: str) -> str:
     """A GPU name that no other word folds to."""
-    if not re.match(r"[A-Za-z0-9]", text) or fold(text) in ("", "none", "cpu"):
+    if not re.match(r"[A-Za-z0-9]", text) or fold(text) in ("", *DEVICE_NAMES):
         raise invalid(f"{text!r} is not a GPU name", "begin with a letter or digit")
     return _line(text)
 
