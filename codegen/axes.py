@@ -151,7 +151,7 @@ def _versions(value: Any) -> dict[str, str]:
     return dict(value)
 
 
-_BOUNDED = {
+BOUNDED_FORM = {
     "type": "object",
     "additionalProperties": False,
     "minProperties": 1,
@@ -161,7 +161,7 @@ _BOUNDED = {
         "max": {"type": "integer", "minimum": 1, "description": "The most, itself included."},
     },
 }
-_NUMBER = {"anyOf": [{"type": "integer", "minimum": 1}, _BOUNDED]}
+_NUMBER = {"anyOf": [{"type": "integer", "minimum": 1}, BOUNDED_FORM]}
 
 
 def _words(*words: str) -> dict[str, Any]:
@@ -176,7 +176,8 @@ def _axis_schema(items: dict[str, Any], *words: str) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [_words(*words), _list(items)]})
 
 
-INT_FORMS = [_words("any", "none", UNKNOWN), _BOUNDED, _list(_NUMBER)]
+NUMBERS_FORM = _list(_NUMBER)
+INT_FORMS = [_words("any", "none", UNKNOWN), BOUNDED_FORM, NUMBERS_FORM]
 """What an axis of integers takes, as JSON Schema."""
 
 IntAxis = Annotated[

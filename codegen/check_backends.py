@@ -14,6 +14,7 @@ from .matrix import Matrix
 from .problems import Problem
 from .schema import Backend, Variant
 from .source import Path_
+from .variants import size_set
 
 
 def variants_narrow(matrix: Matrix) -> Iterator[Problem]:
@@ -22,6 +23,16 @@ def variants_narrow(matrix: Matrix) -> Iterator[Problem]:
         for axis in ("dtypes", "head_sizes", "features"):
             claimed, whole = getattr(variant, axis), getattr(backend, axis)
             if claimed is None or whole == "any":
+                continue
+            if isinstance(claimed, IntSet):
+                if not claimed <= size_set(whole):
+                    yield Problem(
+                        matrix.source.place((*path, axis)),
+                        "claim-outside-backend",
+                        f"the variant has {claimed}, but the backend's {axis} are "
+                        f"{size_set(whole)}",
+                        "widen the backend's, or narrow these",
+                    )
                 continue
             for i, value in enumerate(claimed):
                 if value not in whole and (axis != "features" or value in FEATURES):

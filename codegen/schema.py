@@ -14,8 +14,10 @@ from attnmatrix.intset import IntSet
 from attnmatrix.kv_format import BITS, PER_TENSOR
 
 from .axes import (
+    BOUNDED_FORM,
     DTYPES,
     INT_FORMS,
+    NUMBERS_FORM,
     CapabilityAxis,
     DtypeAxis,
     FeatureAxis,
@@ -44,6 +46,7 @@ from .scalars import (
     gpu_name,
     one_capability,
     positive_number,
+    sizes,
     sizes_or_any,
 )
 
@@ -251,6 +254,16 @@ class Kernels(Model):
     )
 
 
+HeadSizes = Annotated[
+    Any, BeforeValidator(sizes), WithJsonSchema({"anyOf": [BOUNDED_FORM, NUMBERS_FORM]})
+]
+HeadSizesOrAny = Annotated[
+    Any,
+    BeforeValidator(sizes_or_any),
+    WithJsonSchema({"anyOf": [{"const": "any"}, BOUNDED_FORM, NUMBERS_FORM]}),
+]
+
+
 class Variant(Model):
     """A backend on some GPUs. One KV-cache dtype has one meaning on one GPU."""
 
@@ -273,9 +286,7 @@ class Variant(Model):
     dtypes: Annotated[list[Literal[DTYPES]], Field(min_length=1), Unique] | None = Field(  # type: ignore[valid-type]
         None, description="Narrows the backend's dtypes."
     )
-    head_sizes: Annotated[list[Count], Field(min_length=1), Unique] | None = Field(
-        None, description="Narrows the backend's head sizes."
-    )
+    head_sizes: HeadSizes | None = Field(None, description="Narrows the backend's head sizes.")
     features: Annotated[list[str], Unique] | None = Field(
         None, description="Narrows the backend's features."
     )
@@ -297,20 +308,6 @@ Flag = Annotated[
 ]
 
 
-HeadSizes = Annotated[
-    list[int] | str,
-    BeforeValidator(sizes_or_any),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"const": "any"},
-                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
-            ]
-        }
-    ),
-]
-
-
 class Backend(Model):
     """What an engine names and a user picks."""
 
@@ -320,7 +317,7 @@ class Backend(Model):
     dtypes: Annotated[list[Literal[DTYPES]], Unique] = Field(  # type: ignore[valid-type]
         min_length=1, description="Model dtypes."
     )
-    head_sizes: HeadSizes = Field(description="Elements a query head; any for all.")
+    head_sizes: HeadSizesOrAny = Field(description="Elements a query head; any for all.")
     features: Annotated[list[str], Unique] = Field(
         description="Features that the backend passes on."
     )
