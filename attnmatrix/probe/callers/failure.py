@@ -7,6 +7,8 @@ import subprocess
 
 import torch
 
+from attnmatrix.kernels.errors import KernelError
+
 from ..case import Answer
 
 WORDS = 3
@@ -53,6 +55,8 @@ def require_alive(device: torch.device) -> None:
 def answer_to(error: Exception) -> Answer:
     """The answer that a library's exception makes. Raises it anew if the fault is ours."""
     text = str(error)
+    if isinstance(error, KernelError):  # of a tool that prepares the call
+        raise error
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "out of memory" in text:
         return Answer("untested", None, "out of memory")
     if isinstance(error, (ImportError, OSError, subprocess.SubprocessError)):

@@ -14,6 +14,7 @@ from .caller import CALL_HAS_NO, Caller, Needs, NotExpressible, Result
 from .flash_mla import LN2
 from .flashinfer import load, workspace
 from .inputs import Problem
+from .pools import Pool
 
 PREFILL_TOKENS = 80
 """Query tokens of a call that the library gives to its prefill kernel: more than 64."""
@@ -35,7 +36,7 @@ def _dsv4(mla: Any, problem: Problem, name: str) -> Result:
         "query": problem.q,
         "swa_kv_cache": problem.pool.rows().unsqueeze(2),
         "workspace_buffer": workspace(problem.q.device),
-        "sparse_indices": problem.indices,
+        "sparse_indices": _named(name, problem.pool, problem.indices),
         "swa_topk_lens": _lengths(problem, problem.indices, problem.topk_length),
         "bmm1_scale": problem.score_scale,
         "kv_layout": "NHD",
@@ -44,7 +45,7 @@ def _dsv4(mla: Any, problem: Problem, name: str) -> Result:
     if problem.extra is not None:
         arguments |= {
             "compressed_kv_cache": problem.extra.rows().unsqueeze(2),
-            "extra_sparse_indices": problem.extra_indices,
+            "extra_sparse_indices": _named(name, problem.extra, problem.extra_indices),
             "extra_sparse_topk_lens": _lengths(
                 problem, problem.extra_indices, problem.extra_topk_length
             ),
@@ -86,6 +87,16 @@ def _v32(mla: Any, problem: Problem) -> Result:
         return Result(found)
     out, lse = found
     return Result(out, (lse * LN2).view(batch, q_len, heads).mT, lse_has_sink=True)
+
+
+def _named(name: str, pool: Pool, indices: Tensor | None) -> Tensor:
+    """Slots as the library numbers them: of records with scales inside, rows of the whole cache."""
+    assert indices is not None
+    if "inline" not in name:
+        return indices
+    rows_a_page = pool.cache.stride(0) // pool.fmt.bytes_per_token
+    moved = indices // pool.page_size * rows_a_page + indices % pool.page_size
+    return moved.where(indices >= 0, indices)
 
 
 def _is_rope_free(problem: Problem) -> bool:

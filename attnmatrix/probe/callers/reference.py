@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from attnmatrix.kernels.errors import KernelError
+
 from .caller import Caller, Needs, Result
 from .expected import run_reference
 from .inputs import Problem
@@ -14,7 +16,10 @@ def _load(distribution: str) -> None:
 
 
 def _decode(library: None, problem: Problem) -> Result:
-    return Result(*run_reference(problem, problem.q, torch.float32))
+    try:
+        return Result(*run_reference(problem, problem.q, torch.float32))
+    except KernelError as error:  # here it is the kernel's own word
+        raise ValueError(str(error)) from error
 
 
 CALLERS = {
