@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnmatrix.registry import get_kv_format
 
-from .pools import Pool, make_pool
+from .pools import UNSEEN_SIZE, Pool, make_pool
 
 if TYPE_CHECKING:
     from ..case import Case
@@ -21,6 +21,9 @@ QUERY_SCALE = 0.5
 """What e4m3 queries are multiplied with."""
 
 CAUSAL_Q_LEN = 3
+LAST_SIZE = 4.0
+"""Magnitude of keys that a causal mask hides from some queries: few, they have to weigh much."""
+
 EXTRA_TOPK = 128
 SEEN_SHARE = 2 / 3
 """Of the slots in pages that indices name, those that some query may see."""
@@ -105,17 +108,21 @@ def _sequences(
     pages = sum(blocks) + 3  # page 0, which engines keep for entries not in use, and two dead ones
     order = 1 + torch.randperm(pages - 1, generator=generator, device=device)
     table = torch.zeros(len(lengths), max(blocks), dtype=torch.int32, device=device)
-    seen = torch.zeros(pages, size, dtype=torch.bool, device=device)
+    sizes = torch.full((pages, size), UNSEEN_SIZE, device=device)
+    hidden = shape[1] - 1
     used = 0
     for row, (length, count) in enumerate(zip(lengths, blocks, strict=True)):
         own = order[used : used + count]
         used += count
         table[row, :count] = own
-        seen[own] = (torch.arange(count * size, device=device) < length).view(count, size)
+        tokens = torch.full((count * size,), UNSEEN_SIZE, device=device)
+        tokens[:length] = 1.0
+        tokens[length - hidden : length] = LAST_SIZE
+        sizes[own] = tokens.view(count, size)
     pool = make_pool(
         get_kv_format(case.kv_format),
         size,
-        seen.flatten(),
+        sizes.flatten(),
         order[used:],
         generator,
         apart="strided_pages" in case.features,
@@ -165,6 +172,7 @@ def _selection(
     numbers = torch.arange(pages, device=device)
     is_dead = numbers % DEAD_EVERY == DEAD_EVERY // 2  # never page 0, which engines keep readable
     named = (~is_dead).repeat_interleave(page_size).nonzero().flatten()
+    named = named[named > 0]  # slot 0 is where a -1 that is not masked would lead
     order = torch.randperm(named.numel(), generator=generator, device=device)
     live = named[order[: max(topk, int(SEEN_SHARE * named.numel()))]]
     scores = torch.rand(batch, q_len, live.numel(), generator=generator, device=device)
@@ -177,12 +185,12 @@ def _selection(
     if "topk_length" in features:  # slots behind the length can be read, and must not count
         thirds = 3 - torch.arange(batch, device=device) % 3
         length = (thirds * topk / 3).ceil().clamp(min(needs.shortest, topk), topk).int()
-    seen = torch.zeros(pages * page_size, dtype=torch.bool, device=device)
-    seen[live] = True
+    sizes = torch.full((pages * page_size,), UNSEEN_SIZE, device=device)
+    sizes[live] = 1.0
     pool = make_pool(
         get_kv_format(kv_format),
         page_size,
-        seen,
+        sizes,
         numbers[is_dead],
         generator,
         apart="strided_pages" in features,

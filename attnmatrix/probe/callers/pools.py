@@ -48,27 +48,26 @@ class Pool(NamedTuple):
 def make_pool(
     fmt: KVFormat,
     page_size: int,
-    seen: Tensor,
+    sizes: Tensor,
     dead: Tensor,
     generator: torch.Generator,
     *,
     apart: bool,
     scaled: bool,
 ) -> Pool:
-    """A pool of random tokens. seen: bool [slots], those that some query sees; dead: page numbers.
+    """A pool of random tokens. sizes: float32 [slots], their magnitudes; dead: page numbers.
 
     apart: whether pages lie in a wider slab. scaled: whether an e4m3 cache has a scale beside 1.
     """
-    tokens = _tokens(seen.numel(), fmt.head_size, generator)
-    tokens[~seen] *= UNSEEN_SIZE
+    tokens = _tokens(sizes.numel(), fmt.head_size, generator) * sizes[:, None]
     scale = None
     if scaled and any(part.scaled_by == PER_TENSOR for part in fmt.parts):
         scale = TENSOR_SCALE
     page_bytes = fmt.page_bytes(page_size)
     unit = fmt.round_up_to if fmt.round_up_to > 1 else fmt.bytes_per_token
     stride = page_bytes + (GAP_RECORDS * unit if apart else 0)
-    pages = seen.numel() // page_size
-    slab = torch.full((pages, stride), POISON, dtype=torch.uint8, device=seen.device)
+    pages = sizes.numel() // page_size
+    slab = torch.full((pages, stride), POISON, dtype=torch.uint8, device=sizes.device)
     cache = slab[:, :page_bytes]
     kv_cache.pack(fmt, tokens, page_size=page_size, tensor_scale=scale, out=cache)
     cache[dead] = POISON
