@@ -15,7 +15,7 @@ from attnmatrix.probe import callers
 from attnmatrix.probe.callers import failure, flash_mla
 from attnmatrix.probe.callers.caller import Caller, Needs, Result
 from attnmatrix.probe.callers.expected import run_reference
-from attnmatrix.probe.callers.inputs import Problem, build
+from attnmatrix.probe.callers.inputs import Problem
 from attnmatrix.probe.case import Answer, Case
 from attnmatrix.registry import get_kv_format, kv_format_names
 
@@ -183,7 +183,7 @@ def test_what_is_misread_is_wrong_by_far(
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda got: got._replace(out=got.out * 1.01), "relative error 1."),
+        (lambda got: got._replace(out=got.out * 1.02), "relative error 2.0e-02, more than 4e-03"),
         (lambda got: got._replace(out=got.out.fill_(torch.nan)), "100.0% of the output is NaN"),
         (lambda got: got._replace(out=got.out.index_fill(2, torch.tensor(1), torch.inf)), "25.0%"),
         (lambda got: got._replace(out=got.out[:1]), "an output of shape [1, 1, 4, 512]"),
@@ -291,37 +291,6 @@ def test_a_lost_gpu_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "synchronize", lost)
     with pytest.raises(callers.FatalError, match="an illegal memory access"):
         failure.settle(torch.device("cuda"))
-
-
-def test_inputs_are_the_same_at_every_run_and_others_for_another_case() -> None:
-    one, again = (build(SPARSE, Needs(), torch.device("cpu")) for _ in range(2))
-    assert torch.equal(one.q, again.q)
-    assert torch.equal(one.pool.cache, again.pool.cache)
-    assert one.indices is not None
-    assert again.indices is not None
-    assert torch.equal(one.indices, again.indices)
-    other = build(SPARSE._replace(page_size=32), Needs(), torch.device("cpu"))
-    assert not torch.equal(one.q, other.q)
-
-
-@pytest.mark.parametrize("page_size", [1, 2, 3, 64, 1024])
-@pytest.mark.parametrize("topk", [1, 32, 65, 2048])
-def test_indices_name_different_readable_slots(page_size: int, topk: int) -> None:
-    case = featured(SPARSE._replace(page_size=page_size, topk=topk), "topk_length")
-    problem = build(case, Needs(), torch.device("cpu"))
-    assert problem.indices is not None
-    assert problem.topk_length is not None
-    slots = kv_cache.unpack(problem.pool.fmt, problem.pool.cache, page_size=page_size)
-    for row in problem.indices.flatten(0, 1):
-        valid = row[row >= 0]
-        assert valid.unique().numel() == valid.numel()
-        assert slots[valid.long()].isfinite().all()
-    assert (problem.indices[..., 0] >= 0).all()
-    assert slots[0].isfinite().all()
-    assert slots.isnan().any()
-    lengths = problem.topk_length.tolist()
-    assert all(1 <= length <= topk for length in lengths)
-    assert topk == 1 or len({*lengths}) == 3
 
 
 def test_nothing_is_built_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
