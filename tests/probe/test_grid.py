@@ -127,3 +127,16 @@ def test_a_key_that_cannot_be_read(key: str, words: str) -> None:
             key + (f"{whole},query_heads=1,page_size=1" if whole and "heads" not in words else "")
         )
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("kernel", ["flashinfer.batch_mla", "reference.decode"])
+def test_features_of_indices_come_with_indices(kernel: str) -> None:
+    provider = (
+        ("torch", "2.11.0") if kernel == "reference.decode" else ("flashinfer-python", "0.7.4")
+    )
+    claims = load_claims(kernel)
+    cases = Grid(claims, (9, 0), provider, FORMATS, Narrowing(quick=True)).cases()
+    cases += grid(SPARSE).cases()
+    about = [case for case in cases if {"topk_length", "extra_kv_pool"} & {*case.features}]
+    assert {case.kernel for case in about} == {kernel, SPARSE}
+    assert all(case.topk for case in about)
