@@ -9,7 +9,13 @@ from itertools import combinations
 from attnmatrix.gpus import fold
 from attnmatrix.spelling import did_you_mean
 
-from .check_backends import blocks_can_be_cut, phases_fit, variants_narrow, versions_exist
+from .check_backends import (
+    blocks_can_be_cut,
+    phases_fit,
+    stored_dtypes_narrow,
+    variants_narrow,
+    versions_exist,
+)
 from .check_claims import claims_within_kernels
 from .check_formats import formats_add_up, names_say_what_is_stored
 from .check_models import models_agree, models_lead_somewhere
@@ -259,6 +265,7 @@ _THEN: tuple[Rule, ...] = (
     rows_agree,
     versions_exist,
     variants_narrow,
+    stored_dtypes_narrow,
     blocks_can_be_cut,
     phases_fit,
     one_meaning_a_gpu,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from attnmatrix.capability import NO_GPU, Capability, CapabilityPattern, format_capability
 from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, NONE, IntSet, Multiples
+from attnmatrix.request import FEATURES
 
 from .gpus import all_points, meets, members, points, union_of
 from .scalars import MODEL_DTYPE
@@ -76,6 +77,8 @@ def _meeting(
     """What a variant's claim and one row have in common; None if nothing."""
     unknown: list[str] = []
     dtypes = tuple(claimed(backend, variant, "dtypes"))
+    if stored.dtypes is not None:
+        dtypes = tuple(d for d in dtypes if d in stored.dtypes)
     sizes = size_set(claimed(backend, variant, "head_sizes"))
     if kv_format is not None:  # what the record holds is what a query meets
         sizes &= IntSet([kv_format.head_size])
@@ -99,7 +102,11 @@ def _meeting(
             padded_to=padded_to,
             block_sizes=block_sizes,
             page_size=variant.page_size,
+            topk=NONE if backend.sparse is False else ANY,
             features=tuple(features),
+            unknown_features=tuple(
+                f for f in FEATURES if f not in features and f != "attention_sink"
+            ),
             engines=backend.engines or None,
             unknown=tuple(unknown),
             sources=tuple(backend.sources),

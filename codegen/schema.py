@@ -161,6 +161,7 @@ class Kernel(Model):
 _FORMAT = "The KV format that the cache holds; none, without a kernel: not described."
 _EXTRA_FORMAT = "The extra pool's, where it differs."
 _QUERY_DTYPE = "What the engine casts queries to before the kernel, if it does."
+_MODEL_DTYPES = "The model dtypes that may use it; by default the variant's."
 
 
 class Stored(Model):
@@ -170,6 +171,9 @@ class Stored(Model):
     extra_format: Name | None = Field(None, description=_EXTRA_FORMAT)
     query_dtype: Literal[DTYPES] | None = Field(  # type: ignore[valid-type]
         None, description=_QUERY_DTYPE
+    )
+    dtypes: Annotated[list[Literal[DTYPES]], Field(min_length=1), Unique] | None = Field(  # type: ignore[valid-type]
+        None, description=_MODEL_DTYPES
     )
 
 
@@ -234,6 +238,13 @@ KVCacheDtype = Annotated[
                         "format": {"type": "string", "description": _FORMAT},
                         "extra_format": {"type": "string", "description": _EXTRA_FORMAT},
                         "query_dtype": {"enum": list(DTYPES), "description": _QUERY_DTYPE},
+                        "dtypes": {
+                            "type": "array",
+                            "items": {"enum": list(DTYPES)},
+                            "minItems": 1,
+                            "uniqueItems": True,
+                            "description": _MODEL_DTYPES,
+                        },
                     },
                 },
             ]
@@ -319,7 +330,8 @@ class Backend(Model):
     )
     head_sizes: HeadSizesOrAny = Field(description="Elements a query head; any for all.")
     features: Annotated[list[str], Unique] = Field(
-        description="Features that the backend passes on."
+        description="Features that the backend passes on. Where no kernel is named, those not "
+        "listed are unknown, but for attention_sink."
     )
     variants: list[Variant] = Field(min_length=1, description="What it claims, by GPU.")
     engines: VersionAxis = Field(
