@@ -32,12 +32,12 @@ PRIORITIES: tuple[Rule, ...] = (
         when={"mla": False, "compute_capability": ("rocm",)},
         order=[
             "ROCM_ATTN",
-            "ROCM_AITER_FA",
-            "ROCM_AITER_UNIFIED_ATTN",
             "TRITON_ATTN",
             "TURBOQUANT",
             "ROCM_OCTAVE",
             "ULTRAQUANT",
+            "ROCM_AITER_FA",
+            "ROCM_AITER_UNIFIED_ATTN",
         ],
     ),
     Rule(
@@ -67,8 +67,8 @@ PRIORITIES: tuple[Rule, ...] = (
     Rule(
         when={"compute_capability": ("rocm",)},
         order=[
-            "ROCM_AITER_MLA",
             "TRITON_MLA",
+            "ROCM_AITER_MLA",
             "ROCM_AITER_TRITON_MLA",
             "ROCM_FLASHMLA_SPARSE_DSV4",
             "ROCM_FLASHMLA_SPARSE_DSV41",
@@ -259,9 +259,9 @@ PRIORITIES: tuple[Rule, ...] = (
     Rule(
         when={"compute_capability": ("none",)},
         order=[
+            "REFERENCE",
             "AMX_MLA",
             "CPU_MLA",
-            "REFERENCE",
         ],
     ),
     Rule(

@@ -26,8 +26,95 @@ class FlashAttnMlaSparse(Backend):
         "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
     )
     differs = ()
-    sources = ("vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",)
+    sources = (
+        "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+        "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+    )
     cells = (
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("float16",),
+            kv_cache_dtype="float16",
+            kv_format="fp16_576",
+            bytes_per_token=1152,
+            dtypes=("float16", "bfloat16"),
+            head_sizes=IntSet((576,)),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("auto",),
+            kv_cache_dtype="float16",
+            kv_format="fp16_576",
+            bytes_per_token=1152,
+            dtypes=("float16",),
+            head_sizes=IntSet((576,)),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("bfloat16",),
+            kv_cache_dtype="bfloat16",
+            kv_format="bf16_576",
+            bytes_per_token=1152,
+            dtypes=("float16", "bfloat16"),
+            head_sizes=IntSet((576,)),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("auto",),
+            kv_cache_dtype="bfloat16",
+            kv_format="bf16_576",
+            bytes_per_token=1152,
+            dtypes=("bfloat16",),
+            head_sizes=IntSet((576,)),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
         Cell(
             phase="decode",
             compute_capability=("9.0",),
@@ -36,10 +123,14 @@ class FlashAttnMlaSparse(Backend):
             kv_cache_dtype="float16",
             kv_format=None,
             dtypes=("float16",),
+            head_sizes=IntSet(multiples=(Multiples(1, maximum=575), Multiples(1, minimum=577))),
             block_sizes=IntSet(multiples=(Multiples(64),)),
             unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
             engines={"vllm": ">=0.33"},
-            sources=("vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
             notes=(
                 "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
             ),
@@ -52,10 +143,14 @@ class FlashAttnMlaSparse(Backend):
             kv_cache_dtype="bfloat16",
             kv_format=None,
             dtypes=("bfloat16",),
+            head_sizes=IntSet(multiples=(Multiples(1, maximum=575), Multiples(1, minimum=577))),
             block_sizes=IntSet(multiples=(Multiples(64),)),
             unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
             engines={"vllm": ">=0.33"},
-            sources=("vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
             notes=(
                 "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
             ),

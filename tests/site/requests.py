@@ -14,7 +14,7 @@ from attnmatrix.intset import IntSet
 Fields = dict[str, Any]
 
 BACKENDS = [attnmatrix.get_backend(name) for name in attnmatrix.backend_names()]
-CAPABILITIES = (*DEVICES, *"7.5 8.0 8.9 9.0 10.0 10.1 10.3 12.0 12.1".split())
+CAPABILITIES = (*DEVICES, *"7.5 8.0 8.9 9.0 10.0 10.1 10.3 11.0 12.0 12.1".split())
 SPELLINGS = (
     *dict.fromkeys(s for backend in BACKENDS for s in backend.supported_kv_cache_dtypes),
     "fp8_inc",
