@@ -51,14 +51,20 @@ def test_every_format_and_dtype(kernel: str) -> None:
     assert {(case.kv_format, case.dtype) for case in cases} == {*product(FORMATS, dtypes)}
 
 
-def test_every_claim_of_these_gpus_and_versions_is_tried() -> None:
-    """Each value that a row in force takes, out of the grid's, is right in some case."""
-    whole = grid("flash_mla.sparse_prefill")
+@pytest.mark.parametrize(
+    ("version", "heads", "topk"),
+    [("0.24.0", {64, 128}, {128, 512, 2048}), ("0.33.0", {8, 16, 32, 64, 128}, {*TOPK})],
+)
+def test_every_claim_of_these_gpus_and_versions_is_tried(
+    version: str, heads: set[int], topk: set[int]
+) -> None:
+    """Each value that a row in force takes, out of the grid's, is claimed in some case."""
+    whole = grid("flash_mla.sparse_prefill", version)
     claimed = [case for case in whole.cases() if whole.claimed(case)]
-    assert {case.query_heads for case in claimed} == {8, 16, 32, 64, 128}
+    assert {case.query_heads for case in claimed} == heads
     assert {case.kv_format for case in claimed} == {"bf16_576", "bf16_512"}
     assert {case.page_size for case in claimed} == {*PAGE_SIZES}
-    assert {case.topk for case in claimed} == {128, 512, 2048}
+    assert {case.topk for case in claimed} == topk
 
 
 def test_versions_move_the_claims() -> None:
