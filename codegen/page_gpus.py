@@ -46,7 +46,7 @@ def _orders(
 
     The list ends with the first order that every request on this GPU meets.
     """
-    found = []
+    found: dict[str, list[str]] = {}
     gpu = parse_capability(capability)
     for priority in priorities:
         patterns: tuple[CapabilityPattern, ...] | None = priority.when.compute_capability
@@ -54,11 +54,11 @@ def _orders(
             continue
         order = [name for name in priority.order if name in running]
         words = _conditions(priority.when)
-        if order:
-            found.append((words or "every other request", order))
+        if order:  # the first of two with the same conditions is the one that is followed
+            found.setdefault(words or "every other request", order)
         if not words:
             break
-    return found
+    return list(found.items())
 
 
 _SAID: dict[str, Callable[[Any], str]] = {

@@ -21,7 +21,6 @@ from tests.gpu.support import (
     require_right,
 )
 
-
 FEW_HEADS = [(heads, topk) for heads in (4, 8, 16, 32) for topk in (1, 65, 300)]
 """What the kernel for few heads takes beside multiples of 128."""
 
