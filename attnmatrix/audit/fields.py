@@ -30,7 +30,7 @@ class Matrix:
 
     def __init__(self, backend: type[Backend], reading: Reading) -> None:
         self.backend = backend
-        known = known_distributions()
+        known = known_distributions(backend.matrix())
         self._libraries = {name: v for name, v in reading.pins.items() if name in known}
         if reading.version and reading.engine in known:
             self._libraries[reading.engine] = reading.version
