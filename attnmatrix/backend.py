@@ -9,6 +9,7 @@ from __future__ import annotations
 from .cell import Cell
 from .errors import RequestError
 from .index import Index
+from .intset import IntSet
 from .libraries import BUILT_IN
 from .request import Request, asked
 from .verdict import Verdict, judge
@@ -50,7 +51,7 @@ class Backend:
     supported_dtypes: ClassVar[tuple[str, ...]]
     supported_kv_cache_dtypes: ClassVar[tuple[str, ...]]
     supported_features: ClassVar[tuple[str, ...]]
-    head_sizes: ClassVar[tuple[int, ...]]
+    head_sizes: ClassVar[tuple[int, ...] | IntSet]
     kernel_block_sizes: ClassVar[tuple[int | MultipleOf, ...]]
     cells: ClassVar[tuple[Cell, ...]]
     refusals: ClassVar[tuple[Cell, ...]] = ()
@@ -95,8 +96,9 @@ class Backend:
 
     @classmethod
     def get_supported_head_sizes(cls) -> list[int]:
-        """Claimed head sizes, in elements; empty means any."""
-        return list(cls.head_sizes)
+        """Claimed head sizes, in elements; empty means any, or too many to list."""
+        sizes = cls.head_sizes
+        return (sizes.numbers() or []) if isinstance(sizes, IntSet) else list(sizes)
 
     @classmethod
     def get_supported_kernel_block_sizes(cls) -> list[int | MultipleOf]:

@@ -18,6 +18,12 @@ Capability = tuple[int, int]
 NO_GPU: Capability = (0, 0)
 """The capability of a machine without a GPU; only the patterns `any` and `none` take it."""
 
+DEVICES: dict[str, Capability] = {"none": NO_GPU, "rocm": (0, 1), "xpu": (0, 2)}
+"""What has no compute capability, by its pattern: no GPU, AMD's GPUs, Intel's. Beside its own
+pattern only `any` takes one."""
+
+_DEVICE_NAMES = {capability: name for name, capability in DEVICES.items() if name != "none"}
+
 _DOTTED = re.compile(r"([0-9]{1,2})\.([0-9])[a-z]?")
 _TARGET = re.compile(r"(?:sm|compute)_?([0-9]{1,2})([0-9])[a-z]?")
 _BOUND = re.compile(r"(>=|<=|<|>)\s*([0-9]{1,2}\.[0-9])")
@@ -25,14 +31,16 @@ _SPELLINGS = "write it as '9.0', '9.0a' or 'sm_90a'"
 
 
 def parse_capability(value: Any) -> Capability:
-    """The (major, minor) pair of '9.0', '9.0a', 'sm_90a', 'compute_90' or (9, 0).
+    """The (major, minor) pair of '9.0', '9.0a', 'sm_90a', 'compute_90', (9, 0) or one of DEVICES.
 
     Raises ValueError for anything else; a float is refused, since 12.10 and 12.1 are one float.
     """
     if isinstance(value, str):
         text = value.strip().lower()
+        if text in DEVICES:
+            return DEVICES[text]
         match = _DOTTED.fullmatch(text) or _TARGET.fullmatch(text)
-        if match:
+        if match and int(match[1]):
             return int(match[1]), int(match[2])
     elif isinstance(value, tuple | list) and len(value) == 2:
         major, minor = value
@@ -42,12 +50,14 @@ def parse_capability(value: Any) -> Capability:
 
 
 def format_capability(capability: Capability) -> str:
-    """'9.0' for (9, 0); 'no GPU' for NO_GPU."""
-    return "no GPU" if capability == NO_GPU else f"{capability[0]}.{capability[1]}"
+    """'9.0' for (9, 0); 'no GPU' for NO_GPU; 'rocm' and 'xpu'."""
+    if capability == NO_GPU:
+        return "no GPU"
+    return _DEVICE_NAMES.get(capability) or f"{capability[0]}.{capability[1]}"
 
 
 class CapabilityPattern:
-    """`any`, an exact `9.0`, a family `10.x`, bounds `>=8.0` or `>=8.0,<10.0`, or `none`: no GPU.
+    """`any`, an exact `9.0`, a family `10.x`, bounds `>=8.0` or `>=8.0,<10.0`, or one of DEVICES.
 
     `specificity` orders them: exact 3, family 2, bounds 1, any 0. Where rows of one kernel
     overlap, the more specific pattern is the one in force.
@@ -61,36 +71,41 @@ class CapabilityPattern:
         self._bounds: tuple[tuple[str, Capability], ...] = ()
         if text == "any":
             self.specificity = 0
-        elif text == "none":
+        elif text in DEVICES:
             self.specificity = 3
         elif match := re.fullmatch(r"([0-9]{1,2})\.x", text):
             self.specificity = 2
             self._family = int(match[1])
         elif re.fullmatch(r"[0-9]{1,2}\.[0-9]", text):
             self.specificity = 3
-            self._bounds = (("==", parse_capability(text)),)
+            self._bounds = (("==", _pair(text)),)
         else:
             self.specificity = 1
             matches = [_BOUND.fullmatch(bound.strip()) for bound in text.split(",")]
             if not all(matches):
                 raise ValueError(
                     f"{text!r} is not a compute capability pattern: "
-                    'write any, none, "9.0", "10.x", ">=8.0" or ">=8.0,<10.0"'
+                    'write any, none, rocm, xpu, "9.0", "10.x", ">=8.0" or ">=8.0,<10.0"'
                 )
-            self._bounds = tuple((m[1], parse_capability(m[2])) for m in matches if m)
+            self._bounds = tuple((m[1], _pair(m[2])) for m in matches if m)
 
     def matches(self, capability: Capability) -> bool:
-        """Whether a GPU of this capability is meant. Only `any` and `none` match NO_GPU."""
+        """Whether a GPU of this capability, or such a device, is meant."""
         if self.specificity == 0:
             return True
-        if capability == NO_GPU or self.text == "none":
-            return capability == NO_GPU and self.text == "none"
+        if capability[0] == 0 or self.text in DEVICES:
+            return DEVICES.get(self.text) == capability
         if self._family is not None:
             return capability[0] == self._family
         return all(_holds(capability, operator, bound) for operator, bound in self._bounds)
 
     def __repr__(self) -> str:
         return f"CapabilityPattern({self.text!r})"
+
+
+def _pair(text: str) -> Capability:
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)
 
 
 def _holds(capability: Capability, operator: str, bound: Capability) -> bool:

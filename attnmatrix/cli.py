@@ -112,6 +112,7 @@ def _add_audit(commands: Any) -> None:
     draft.add_argument("release", metavar="RELEASE", help="a wheel, a folder, or installed")
     draft.set_defaults(run=_import)
     for parser in (audit, draft):
+        _add_matrix(parser)
         parser.add_argument(
             "--time-limit", type=float, default=60.0, metavar="S", help="seconds, by default 60"
         )
@@ -119,7 +120,7 @@ def _add_audit(commands: Any) -> None:
 
 def _add_request(parser: argparse.ArgumentParser) -> None:
     gpu = parser.add_mutually_exclusive_group()
-    gpu.add_argument("--gpu", metavar="NAME", help="such as H200; none for a machine without")
+    gpu.add_argument("--gpu", metavar="NAME", help="such as H200; rocm, xpu, or none")
     gpu.add_argument("--compute-capability", metavar="X.Y", help="such as 9.0, 9.0a or sm_90a")
     parser.add_argument(
         "--model", metavar="NAME", help="such as DeepSeek-V3.2: fills in what is not named"
@@ -296,14 +297,24 @@ def _probe(arguments: argparse.Namespace) -> int:
 def _audit(arguments: argparse.Namespace) -> int:
     from .audit.command import audit
 
+    try:
+        _find_matrix(arguments.matrix)
+    except _Usage as error:
+        return _fail(error)
     releases = [arguments.release, *([arguments.later] if arguments.later else [])]
-    return audit(arguments.engine, releases, arguments.format, arguments.time_limit)
+    return audit(
+        arguments.engine, releases, arguments.format, arguments.time_limit, arguments.matrix
+    )
 
 
 def _import(arguments: argparse.Namespace) -> int:
     from .audit.command import import_
 
-    return import_(arguments.engine, arguments.release, arguments.time_limit)
+    try:
+        _find_matrix(arguments.matrix)
+    except _Usage as error:
+        return _fail(error)
+    return import_(arguments.engine, arguments.release, arguments.time_limit, arguments.matrix)
 
 
 def _verdict_text(verdict: Verdict) -> str:

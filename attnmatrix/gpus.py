@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from importlib import import_module
 
-from .capability import NO_GPU, Capability, parse_capability
+from .capability import DEVICES, Capability, parse_capability
 from .errors import RequestError
 from .libraries import BUILT_IN
 from .spelling import did_you_mean
 
 _VENDOR = r"(?:(?:nvidia|geforce|tesla|amd)\s)*"
+DEVICE_NAMES = {"none": "none", "cpu": "none", "rocm": "rocm", "xpu": "xpu", "intelxpu": "xpu"}
+"""What people type for a device without a compute capability, folded, and its own name."""
 _NOISE = re.compile(r"nvidia|geforce|tesla|amd|[\s_-]+", re.IGNORECASE)
 
 
@@ -34,7 +36,8 @@ def _gpus(matrix: str) -> dict[str, str]:
 
 
 def gpu_capability(name: str, matrix: str = BUILT_IN) -> tuple[str, Capability]:
-    """The matrix's spelling of a GPU name and its compute capability; 'none' is a machine without.
+    """The matrix's spelling of a GPU name and its compute capability; 'none' is a machine without,
+    'rocm' any AMD GPU, 'xpu' any Intel GPU.
 
     Case, spaces, hyphens and a vendor's name do not matter, nor does what follows the model
     ('NVIDIA H100 80GB HBM3' is an H100). Raises RequestError for an unknown name, with the known.
@@ -42,8 +45,8 @@ def gpu_capability(name: str, matrix: str = BUILT_IN) -> tuple[str, Capability]:
     if not isinstance(name, str):
         raise RequestError("gpu", f"{name!r} is not a name, such as 'H200'")
     wanted = fold(name)
-    if wanted in ("none", "cpu"):
-        return "none", NO_GPU
+    if device := DEVICE_NAMES.get(wanted):
+        return device, DEVICES[device]
     gpus = _gpus(matrix)
     folded = {fold(known): known for known in gpus}
     found = folded.get(wanted)

@@ -129,6 +129,15 @@ class IntSet:
     def __hash__(self) -> int:
         return hash((self.values, frozenset(self.multiples)))
 
+    def numbers(self) -> list[int] | None:
+        """Every member in order; None where a run has no end."""
+        found = set(self.values)
+        for run in self.multiples:
+            if run.maximum is None:
+                return None
+            found |= set(range(run.first, run.maximum + 1, run.base))
+        return sorted(found)
+
     def describe(self) -> tuple[int | str, ...]:
         """Values as integers, then runs as words, such as (64, 'multiple of 128')."""
         return (*self.values, *map(str, self.multiples))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .capability import Capability, CapabilityPattern, format_capability
+from .capability import DEVICES, Capability, CapabilityPattern, format_capability
 from .cell import Cell
 from .index import describe_ints, version_answer
 from .libraries import Absent
@@ -149,7 +149,7 @@ def _subject(field: str, value: Any, request: Request) -> str:
     what = WORDS[field][0]
     if field != "compute_capability":
         return sentence("subject", what=what, value=value)
-    if request.gpu in (None, "none"):
+    if request.gpu is None or request.gpu in DEVICES:
         return sentence("subject", what=what, value=format_capability(value))
     return sentence("gpu", what=what, capability=format_capability(value), gpu=request.gpu)
 

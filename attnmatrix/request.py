@@ -44,13 +44,13 @@ class Request:
 
     model: a name such as 'DeepSeek-V3', which fills in what is not named: dtype, head_size, mla,
     sparse, sink, topk, and query_heads for the `tensor_parallel` GPUs that share them.
-    compute_capability: '9.0', '9.0a', 'sm_90a', (9, 0); gpu: a name such as 'H200', or 'none' for
-    a machine without one. Name one of the two. dtype: the model's, such as 'bfloat16' or
-    torch.bfloat16. kv_cache_dtype: what the user types, aliases unresolved. head_size: elements.
-    block_size: tokens. query_heads: heads on one GPU. topk: indices a query selects.
-    phase: 'decode' unless named. features: names out of FEATURES. libraries: version by
-    distribution, such as {'vllm': '0.33.0'}, or an Absent that says why there is none. matrix: the
-    package of generated modules that knows the GPU names and distributions.
+    compute_capability: '9.0', '9.0a', 'sm_90a', (9, 0); gpu: a name such as 'H200', 'rocm' or
+    'xpu' for AMD's and Intel's, or 'none' for a machine without one. Name one of the two. dtype:
+    the model's, such as 'bfloat16' or torch.bfloat16. kv_cache_dtype: what the user types, aliases
+    unresolved. head_size: elements. block_size: tokens. query_heads: heads on one GPU. topk:
+    indices a query selects. phase: 'decode' unless named. features: names out of FEATURES.
+    libraries: version by distribution, such as {'vllm': '0.33.0'}, or an Absent that says why there
+    is none. matrix: the package of generated modules that knows the GPU names and distributions.
 
     Raises RequestError, which names the field and what it accepts.
     """

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from attnmatrix.backend import Backend
-from attnmatrix.capability import format_capability, parse_capability
+from attnmatrix.capability import DEVICES, format_capability, parse_capability
 from attnmatrix.reasons import NAMES
 from attnmatrix.request import Request
 from attnmatrix.verdict import Verdict, judge
@@ -45,9 +45,14 @@ _COLUMNS = ("8.0", "9.0", "10.0", "12.0")
 
 
 def columns(document: Document) -> list[str]:
-    """The compute capabilities that pages show, in order."""
+    """The compute capabilities that pages show, in order, then the devices that backends name."""
     listed = document.gpus.values() or _COLUMNS
-    return [format_capability(c) for c in sorted({parse_capability(c) for c in listed})]
+    variants = [variant for backend in document.backends.values() for variant in backend.variants]
+    named = {pattern.text for variant in variants for pattern in variant.compute_capability}
+    return [
+        *(format_capability(c) for c in sorted({parse_capability(c) for c in listed})),
+        *(device for device in DEVICES if device in named),
+    ]
 
 
 @lru_cache(maxsize=4096)

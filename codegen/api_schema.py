@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from attnmatrix.capability import DEVICES
 from attnmatrix.kv_format import BITS
 from attnmatrix.request import FEATURES, PHASES
 
@@ -17,7 +18,11 @@ Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer", "minimum": 1}
-_GPU: Schema = {"type": "string", "pattern": r"^\d+\.\d$", "description": "Compute capability."}
+_GPU: Schema = {
+    "type": "string",
+    "pattern": rf"^(\d+\.\d|{'|'.join(DEVICES)})$",
+    "description": "Compute capability, or rocm, xpu, none for AMD's GPUs, Intel's, no GPU.",
+}
 _FIELD: Schema = {"enum": list(ABOUT), "description": "A page under reference/reasons/."}
 
 
@@ -117,7 +122,7 @@ _BACKEND = _object(
     supported_dtypes=_list(_TEXT),
     supported_kv_cache_dtypes=_list(_TEXT),
     supported_features=_list({"enum": list(FEATURES)}),
-    head_sizes=_list(_COUNT, "Empty: any."),
+    head_sizes={**_ref("ints"), "description": "Claimed; empty: any."},
     notes=_list(_TEXT),
     differs=_list(_TEXT),
     sources=_list(_TEXT),

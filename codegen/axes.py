@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from attnmatrix.capability import CapabilityPattern
+from attnmatrix.capability import DEVICES, CapabilityPattern
 from attnmatrix.intset import ANY, NONE, IntSet, Multiples
 from attnmatrix.request import FEATURES
 from attnmatrix.spelling import did_you_mean
@@ -116,7 +116,7 @@ def _features_axis(value: Any) -> Features:
 
 
 def _patterns(value: Any) -> tuple[CapabilityPattern, ...]:
-    items = [value] if value in ("any", "none") else value
+    items = [value] if isinstance(value, str) and value in ("any", *DEVICES) else value
     if not isinstance(items, list) or not items:
         raise invalid(f"{value!r} is not a list of compute capabilities", 'such as ["9.0", "10.x"]')
     for item in items:
@@ -151,7 +151,7 @@ def _versions(value: Any) -> dict[str, str]:
     return dict(value)
 
 
-_BOUNDED = {
+BOUNDED_FORM = {
     "type": "object",
     "additionalProperties": False,
     "minProperties": 1,
@@ -161,7 +161,7 @@ _BOUNDED = {
         "max": {"type": "integer", "minimum": 1, "description": "The most, itself included."},
     },
 }
-_NUMBER = {"anyOf": [{"type": "integer", "minimum": 1}, _BOUNDED]}
+_NUMBER = {"anyOf": [{"type": "integer", "minimum": 1}, BOUNDED_FORM]}
 
 
 def _words(*words: str) -> dict[str, Any]:
@@ -176,7 +176,8 @@ def _axis_schema(items: dict[str, Any], *words: str) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [_words(*words), _list(items)]})
 
 
-INT_FORMS = [_words("any", "none", UNKNOWN), _BOUNDED, _list(_NUMBER)]
+NUMBERS_FORM = _list(_NUMBER)
+INT_FORMS = [_words("any", "none", UNKNOWN), BOUNDED_FORM, NUMBERS_FORM]
 """What an axis of integers takes, as JSON Schema."""
 
 IntAxis = Annotated[
@@ -223,7 +224,7 @@ FeatureAxis = Annotated[
 CapabilityAxis = Annotated[
     tuple[CapabilityPattern, ...],
     BeforeValidator(_patterns),
-    _axis_schema({"type": "string"}, "any", "none"),
+    _axis_schema({"type": "string"}, "any", *DEVICES),
 ]
 VersionAxis = Annotated[
     dict[str, str],

@@ -12,8 +12,9 @@ from attnmatrix.versions import Specifier
 from .check_rows import samples
 from .matrix import Matrix
 from .problems import Problem
-from .schema import Backend, Variant
+from .schema import Backend, Stored, Variant
 from .source import Path_
+from .variants import claimed, size_set
 
 
 def variants_narrow(matrix: Matrix) -> Iterator[Problem]:
@@ -23,6 +24,16 @@ def variants_narrow(matrix: Matrix) -> Iterator[Problem]:
             claimed, whole = getattr(variant, axis), getattr(backend, axis)
             if claimed is None or whole == "any":
                 continue
+            if isinstance(claimed, IntSet):
+                if not claimed <= size_set(whole):
+                    yield Problem(
+                        matrix.source.place((*path, axis)),
+                        "claim-outside-backend",
+                        f"the variant has {claimed}, but the backend's {axis} are "
+                        f"{size_set(whole)}",
+                        "widen the backend's, or narrow these",
+                    )
+                continue
             for i, value in enumerate(claimed):
                 if value not in whole and (axis != "features" or value in FEATURES):
                     yield Problem(
@@ -31,6 +42,21 @@ def variants_narrow(matrix: Matrix) -> Iterator[Problem]:
                         f"the variant has {value}, but the backend's {axis} are "
                         f"{', '.join(map(str, whole)) or 'none'}",
                         "add it to the backend's, or take it out here",
+                    )
+
+
+def stored_dtypes_narrow(matrix: Matrix) -> Iterator[Problem]:
+    """A KV-cache dtype may be for some of its variant's dtypes, never for others."""
+    for path, backend, variant in _variants(matrix):
+        whole = claimed(backend, variant, "dtypes")
+        for key, target in variant.kv_cache_dtypes.items():
+            for i, dtype in enumerate((isinstance(target, Stored) and target.dtypes) or ()):
+                if dtype not in whole:
+                    yield Problem(
+                        matrix.source.place((*path, "kv_cache_dtypes", key, "dtypes", i)),
+                        "claim-outside-backend",
+                        f"{key} is for {dtype} models, but the dtypes here are {', '.join(whole)}",
+                        "add it to the backend's dtypes, or take it out here",
                     )
 
 

@@ -118,6 +118,9 @@ class _Claim:
                 yield from self._uncovered(
                     f"head size {size}", (*holder, i), takes, "head_sizes", served
                 )
+        elif isinstance(sizes, IntSet):
+            path = claim_path(self.name, self.number, variant, "head_sizes")
+            yield from self._uncovered_set(f"head sizes {sizes}", path, served, "head_sizes", sizes)
         pages = IntSet([variant.page_size]) if variant.page_size else variant.block_sizes
         if isinstance(pages, IntSet) and pages != ANY:
             key = "page_size" if variant.page_size else "block_sizes"

@@ -103,6 +103,9 @@ def _claims(matrix: Matrix, name: str, number: int, phase: str) -> Iterator[list
         )
         for i, size in enumerate(sizes if isinstance(sizes, list) else [])
     ]
+    if isinstance(sizes, IntSet):
+        where = claim_path(name, number, variant, "head_sizes")
+        yield [(f"head sizes {sizes}", where, together("head_sizes", sizes))]
     heads, blocks = variant.query_heads, variant.block_sizes
     if isinstance(heads, Padding):
         yield [

@@ -9,7 +9,13 @@ from itertools import combinations
 from attnmatrix.gpus import fold
 from attnmatrix.spelling import did_you_mean
 
-from .check_backends import blocks_can_be_cut, phases_fit, variants_narrow, versions_exist
+from .check_backends import (
+    blocks_can_be_cut,
+    phases_fit,
+    stored_dtypes_narrow,
+    variants_narrow,
+    versions_exist,
+)
 from .check_claims import claims_within_kernels
 from .check_exceptions import exceptions_lead_somewhere
 from .check_formats import formats_add_up, names_say_what_is_stored
@@ -18,9 +24,9 @@ from .check_rows import rows_agree
 from .matrix import Matrix
 from .problems import Problem
 from .scalars import MODEL_DTYPE
-from .schema import Stored
+from .schema import Stored, Variant
 from .source import Path_
-from .variants import claimed, resolve
+from .variants import claimed, resolve, size_set
 
 Rule = Callable[[Matrix], Iterator[Problem]]
 
@@ -176,10 +182,7 @@ def one_meaning_a_gpu(matrix: Matrix) -> Iterator[Problem]:
             for key in a.kv_cache_dtypes:
                 if not common or key not in b.kv_cache_dtypes:
                     continue
-                if any(
-                    x is not None and y is not None and set(x).isdisjoint(y)
-                    for x, y in ((a.head_sizes, b.head_sizes), (a.dtypes, b.dtypes))
-                ):
+                if _apart(a, b):
                     continue
                 first = matrix.source.place(
                     ("backends", name, "variants", i, "kv_cache_dtypes", key), key=True
@@ -193,6 +196,15 @@ def one_meaning_a_gpu(matrix: Matrix) -> Iterator[Problem]:
                     "give each GPU one variant that defines it",
                     ((first, "the first"),),
                 )
+
+
+def _apart(a: Variant, b: Variant) -> bool:
+    """Whether two variants name no common dtype, or no common head size."""
+    if a.dtypes is not None and b.dtypes is not None and set(a.dtypes).isdisjoint(b.dtypes):
+        return True
+    if a.head_sizes is None or b.head_sizes is None:
+        return False
+    return not size_set(a.head_sizes) & size_set(b.head_sizes)
 
 
 def everything_is_used(matrix: Matrix) -> Iterator[Problem]:
@@ -255,6 +267,7 @@ _THEN: tuple[Rule, ...] = (
     rows_agree,
     versions_exist,
     variants_narrow,
+    stored_dtypes_narrow,
     blocks_can_be_cut,
     phases_fit,
     one_meaning_a_gpu,

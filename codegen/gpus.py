@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from attnmatrix.capability import NO_GPU, Capability, CapabilityPattern, format_capability
+from attnmatrix.capability import DEVICES, Capability, CapabilityPattern, format_capability
 
 _UNIVERSE: tuple[Capability, ...] = (
-    NO_GPU,
+    *DEVICES.values(),
     *((major, minor) for major in range(1, 40) for minor in range(10)),
 )
 

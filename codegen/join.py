@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from attnmatrix.capability import NO_GPU, Capability, CapabilityPattern, format_capability
 from attnmatrix.cell import Cell
 from attnmatrix.intset import ANY, NONE, IntSet, Multiples
+from attnmatrix.request import FEATURES
 
 from .gpus import all_points, meets, members, points, union_of
 from .scalars import MODEL_DTYPE
 from .schema import Backend, Document, Kernel, KVFormat, Padding, Row, Stored, Variant
-from .variants import claimed, formats_read, resolve, stored_dtypes
+from .variants import claimed, formats_read, resolve, size_set, stored_dtypes
 
 
 def variant_cells(
@@ -77,12 +78,11 @@ def _meeting(
     """What a variant's claim and one row have in common; None if nothing."""
     unknown: list[str] = []
     dtypes = tuple(claimed(backend, variant, "dtypes"))
-    sizes = claimed(backend, variant, "head_sizes")
-    head_sizes = ANY  # what the record holds is what a query meets; none: nobody has described it
-    if kv_format is not None:
-        head_sizes = IntSet([kv_format.head_size])
-    if isinstance(sizes, list):
-        head_sizes &= IntSet(sizes)
+    if stored.dtypes is not None:
+        dtypes = tuple(d for d in dtypes if d in stored.dtypes)
+    sizes = size_set(claimed(backend, variant, "head_sizes"))
+    if kv_format is not None:  # what the record holds is what a query meets
+        sizes &= IntSet([kv_format.head_size])
     block_sizes = _known(variant.block_sizes, "block_sizes", unknown)
     heads, padded_to = _claimed_heads(variant, unknown)
     features = claimed(backend, variant, "features")
@@ -98,12 +98,16 @@ def _meeting(
             extra_kv_format=stored.extra_format,
             bytes_per_token=kv_format.bytes_per_token if kv_format else None,
             dtypes=dtypes,
-            head_sizes=head_sizes,
+            head_sizes=sizes,
             query_heads=heads,
             padded_to=padded_to,
             block_sizes=block_sizes,
             page_size=variant.page_size,
+            topk=NONE if backend.sparse is False else ANY,
             features=tuple(features),
+            unknown_features=tuple(
+                f for f in FEATURES if f not in features and f != "attention_sink"
+            ),
             engines=backend.engines or None,
             unknown=tuple(unknown),
             sources=tuple(backend.sources),
@@ -117,7 +121,7 @@ def _meeting(
             dtypes = dtypes if stored.query_dtype in row.dtypes else ()
         else:
             dtypes = tuple(d for d in dtypes if d in row.dtypes)
-    head_sizes &= _known(row.head_sizes, "head_sizes", unknown)
+    sizes &= _known(row.head_sizes, "head_sizes", unknown)
     pages = _known(row.page_sizes, "block_sizes", unknown)
     if variant.page_size is None:
         block_sizes &= pages
@@ -131,7 +135,7 @@ def _meeting(
     topk = _known(row.topk, "topk", unknown)
     if backend.sparse != "any" and backend.sparse == (row.topk == NONE):
         return None  # sparse attention takes indices, dense attention none
-    if not (takes and dtypes and head_sizes and block_sizes and heads):
+    if not (takes and dtypes and sizes and block_sizes and heads):
         return None
     return Cell(
         phase=phase,
@@ -144,7 +148,7 @@ def _meeting(
         extra_kv_format=stored.extra_format,
         bytes_per_token=kv_format.bytes_per_token if kv_format else None,
         dtypes=dtypes,
-        head_sizes=head_sizes,
+        head_sizes=sizes,
         query_heads=heads,
         padded_to=padded_to,
         block_sizes=block_sizes,

@@ -13,6 +13,13 @@ from . import text
 from .answers import Answers
 from .schema import Document, Priority, When
 
+DEVICE_TITLES = {
+    "none": "No GPU (none)",
+    "rocm": "AMD GPUs (rocm)",
+    "xpu": "Intel GPUs (xpu)",
+}
+"""Headings of what has no compute capability."""
+
 
 def gpu_page(document: Document, capability: str, answers: dict[str, Answers]) -> dict[str, Any]:
     """What the page of one compute capability shows."""
@@ -24,6 +31,7 @@ def gpu_page(document: Document, capability: str, answers: dict[str, Answers]) -
             refused[name] = "; ".join(reason.message for reason in verdict.reasons)
     return {
         "capability": capability,
+        "title": DEVICE_TITLES.get(capability, f"Compute capability {capability}"),
         "names": [name for name, known in document.gpus.items() if known == capability],
         "runs": {name: shown for name, shown in cells.items() if shown != "no"},
         "refused": refused,
@@ -38,7 +46,7 @@ def _orders(
 
     The list ends with the first order that every request on this GPU meets.
     """
-    found = []
+    found: dict[str, list[str]] = {}
     gpu = parse_capability(capability)
     for priority in priorities:
         patterns: tuple[CapabilityPattern, ...] | None = priority.when.compute_capability
@@ -46,11 +54,11 @@ def _orders(
             continue
         order = [name for name in priority.order if name in running]
         words = _conditions(priority.when)
-        if order:
-            found.append((words or "every other request", order))
+        if order:  # the first of two with the same conditions is the one that is followed
+            found.setdefault(words or "every other request", order)
         if not words:
             break
-    return found
+    return list(found.items())
 
 
 _SAID: dict[str, Callable[[Any], str]] = {

@@ -28,7 +28,7 @@ from .page_evidence import (
     told_findings,
 )
 from .page_formats import format_page
-from .page_gpus import gpu_page
+from .page_gpus import DEVICE_TITLES, gpu_page
 from .page_reasons import reason_page
 from .problems import CODES
 from .reason_texts import ABOUT
@@ -66,7 +66,11 @@ def pages(
     }
     rows = [_matrix_row(answered) for answered in answers.values()]
     found["index.md"] = ("index.md.j2", {})
-    found["matrix.md"] = ("matrix.md.j2", {"columns": shown, "rows": rows, "states": STATES})
+    devices = {name: title for name, title in DEVICE_TITLES.items() if name in shown}
+    found["matrix.md"] = (
+        "matrix.md.j2",
+        {"columns": shown, "rows": rows, "states": STATES, "devices": devices},
+    )
     found["models.md"] = ("models.md.j2", {"models": document.models})
     found["evidence.md"] = ("evidence.md.j2", evidence_page(matrix))
     found["hazards.md"] = ("hazards.md.j2", hazards_page(matrix, hazards))
@@ -79,7 +83,10 @@ def pages(
             "recorded": matrix.releases[0].version.text if matrix.releases else None,
         },
     )
-    found["gpus/index.md"] = ("gpus.md.j2", {"gpus": document.gpus, "columns": shown})
+    found["gpus/index.md"] = (
+        "gpus.md.j2",
+        {"gpus": document.gpus, "columns": shown, "devices": devices},
+    )
     for column in shown:
         found[f"gpus/{column}.md"] = ("gpu.md.j2", gpu_page(document, column, answers))
     for field in ABOUT:

@@ -31,7 +31,7 @@ def backend_attributes(matrix: Matrix, name: str) -> dict[str, Any]:
             dict.fromkeys(key for v in entry.variants for key in v.kv_cache_dtypes)
         ),
         "supported_features": tuple(entry.features),
-        "head_sizes": () if entry.head_sizes == "any" else tuple(entry.head_sizes),
+        "head_sizes": _head_sizes(entry),
         "kernel_block_sizes": _kernel_block_sizes(entry),
         "notes": tuple(entry.notes),
         "differs": tuple(f"{d.engine}: {d.field}: {d.reason}" for d in entry.differs),
@@ -40,6 +40,13 @@ def backend_attributes(matrix: Matrix, name: str) -> dict[str, Any]:
         "refusals": refusals,
     }
     return attributes
+
+
+def _head_sizes(entry: schema.Backend) -> tuple[int, ...] | IntSet:
+    """The claimed head sizes; empty for any."""
+    if isinstance(entry.head_sizes, list):
+        return tuple(entry.head_sizes)
+    return entry.head_sizes if isinstance(entry.head_sizes, IntSet) else ()
 
 
 def _kernel_block_sizes(entry: schema.Backend) -> tuple[int | MultipleOf, ...]:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from attnmatrix.gpus import fold
+from attnmatrix.gpus import DEVICE_NAMES, fold
 
-from .axes import invalid, once
+from .axes import int_axis, invalid, once
 from .gpus import points
 
 MODEL_DTYPE = "model_dtype"
@@ -97,7 +97,7 @@ def one_capability(value: Any) -> str:
 
 def gpu_name(text: str) -> str:
     """A GPU name that no other word folds to."""
-    if not re.match(r"[A-Za-z0-9]", text) or fold(text) in ("", "none", "cpu"):
+    if not re.match(r"[A-Za-z0-9]", text) or fold(text) in ("", *DEVICE_NAMES):
         raise invalid(f"{text!r} is not a GPU name", "begin with a letter or digit")
     return _line(text)
 
@@ -129,13 +129,22 @@ def flag_or_any(value: Any) -> Any:
     raise invalid(f"{value!r} is neither true, false nor any")
 
 
+def sizes(value: Any) -> Any:
+    """Positive integers, each once, as a list; with multiples within bounds among them, a set."""
+    items = value if isinstance(value, list) else [value]
+    if any(isinstance(item, dict) for item in items):
+        return int_axis(value)
+    if isinstance(value, list) and value and all(type(n) is int and n > 0 for n in value):
+        return _unique(value)
+    raise invalid(
+        f"{value!r} is no list of positive integers",
+        "write a list such as [64, 128], or {multiple_of: 8, max: 256}",
+    )
+
+
 def sizes_or_any(value: Any) -> Any:
-    """Positive integers, each once, or any."""
-    if value == "any" or (
-        isinstance(value, list) and value and all(type(n) is int and n > 0 for n in value)
-    ):
-        return value if value == "any" else _unique(value)
-    raise invalid(f"{value!r} is neither a list of positive integers nor any")
+    """The same, or any."""
+    return value if value == "any" else sizes(value)
 
 
 Count = Annotated[int, Field(gt=0)]

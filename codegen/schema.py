@@ -14,8 +14,10 @@ from attnmatrix.intset import IntSet
 from attnmatrix.kv_format import BITS, PER_TENSOR
 
 from .axes import (
+    BOUNDED_FORM,
     DTYPES,
     INT_FORMS,
+    NUMBERS_FORM,
     CapabilityAxis,
     DtypeAxis,
     FeatureAxis,
@@ -44,6 +46,7 @@ from .scalars import (
     gpu_name,
     one_capability,
     positive_number,
+    sizes,
     sizes_or_any,
 )
 
@@ -187,6 +190,7 @@ class Kernel(Model):
 _FORMAT = "The KV format that the cache holds; none, without a kernel: not described."
 _EXTRA_FORMAT = "The extra pool's, where it differs."
 _QUERY_DTYPE = "What the engine casts queries to before the kernel, if it does."
+_MODEL_DTYPES = "The model dtypes that may use it; by default the variant's."
 
 
 class Stored(Model):
@@ -196,6 +200,9 @@ class Stored(Model):
     extra_format: Name | None = Field(None, description=_EXTRA_FORMAT)
     query_dtype: Literal[DTYPES] | None = Field(  # type: ignore[valid-type]
         None, description=_QUERY_DTYPE
+    )
+    dtypes: Annotated[list[Literal[DTYPES]], Field(min_length=1), Unique] | None = Field(  # type: ignore[valid-type]
+        None, description=_MODEL_DTYPES
     )
 
 
@@ -260,6 +267,13 @@ KVCacheDtype = Annotated[
                         "format": {"type": "string", "description": _FORMAT},
                         "extra_format": {"type": "string", "description": _EXTRA_FORMAT},
                         "query_dtype": {"enum": list(DTYPES), "description": _QUERY_DTYPE},
+                        "dtypes": {
+                            "type": "array",
+                            "items": {"enum": list(DTYPES)},
+                            "minItems": 1,
+                            "uniqueItems": True,
+                            "description": _MODEL_DTYPES,
+                        },
                     },
                 },
             ]
@@ -278,6 +292,16 @@ class Kernels(Model):
         description="The format that prefill reads, where the engine first gathers and unpacks the "
         "cache into a workspace.",
     )
+
+
+HeadSizes = Annotated[
+    Any, BeforeValidator(sizes), WithJsonSchema({"anyOf": [BOUNDED_FORM, NUMBERS_FORM]})
+]
+HeadSizesOrAny = Annotated[
+    Any,
+    BeforeValidator(sizes_or_any),
+    WithJsonSchema({"anyOf": [{"const": "any"}, BOUNDED_FORM, NUMBERS_FORM]}),
+]
 
 
 class Variant(Model):
@@ -302,9 +326,7 @@ class Variant(Model):
     dtypes: Annotated[list[Literal[DTYPES]], Field(min_length=1), Unique] | None = Field(  # type: ignore[valid-type]
         None, description="Narrows the backend's dtypes."
     )
-    head_sizes: Annotated[list[Count], Field(min_length=1), Unique] | None = Field(
-        None, description="Narrows the backend's head sizes."
-    )
+    head_sizes: HeadSizes | None = Field(None, description="Narrows the backend's head sizes.")
     features: Annotated[list[str], Unique] | None = Field(
         None, description="Narrows the backend's features."
     )
@@ -326,20 +348,6 @@ Flag = Annotated[
 ]
 
 
-HeadSizes = Annotated[
-    list[int] | str,
-    BeforeValidator(sizes_or_any),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"const": "any"},
-                {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
-            ]
-        }
-    ),
-]
-
-
 class Backend(Model):
     """What an engine names and a user picks."""
 
@@ -349,9 +357,10 @@ class Backend(Model):
     dtypes: Annotated[list[Literal[DTYPES]], Unique] = Field(  # type: ignore[valid-type]
         min_length=1, description="Model dtypes."
     )
-    head_sizes: HeadSizes = Field(description="Elements a query head; any for all.")
+    head_sizes: HeadSizesOrAny = Field(description="Elements a query head; any for all.")
     features: Annotated[list[str], Unique] = Field(
-        description="Features that the backend passes on."
+        description="Features that the backend passes on. Where no kernel is named, those not "
+        "listed are unknown, but for attention_sink."
     )
     variants: list[Variant] = Field(min_length=1, description="What it claims, by GPU.")
     engines: VersionAxis = Field(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from attnmatrix.intset import ANY, IntSet
+
 from .scalars import MODEL_DTYPE
 from .schema import Backend, Stored, Variant
 from .source import Path_
@@ -32,6 +34,13 @@ def claimed(backend: Backend, variant: Variant, axis: str) -> Any:
     """What a variant claims on an axis that it may narrow: its own list, or else its backend's."""
     own = getattr(variant, axis)
     return getattr(backend, axis) if own is None else own
+
+
+def size_set(sizes: list[int] | IntSet | str) -> IntSet:
+    """Claimed head sizes as a set, whichever way they are written."""
+    if isinstance(sizes, IntSet):
+        return sizes
+    return IntSet(sizes) if isinstance(sizes, list) else ANY
 
 
 def claim_path(name: str, number: int, variant: Variant, axis: str) -> Path_:

@@ -60,7 +60,11 @@ MODELS: dict[str, Any] = {
         "query_heads": 64,
         "topk": 512,
         "max_context": 1048576,
-        "backends": ("FLASHMLA_SPARSE_DSV4", "FLASHINFER_MLA_SPARSE_DSV4"),
+        "backends": (
+            "FLASHMLA_SPARSE_DSV4",
+            "FLASHINFER_MLA_SPARSE_DSV4",
+            "ROCM_FLASHMLA_SPARSE_DSV4",
+        ),
         "kv_pools": (
             {"layers": 43, "window": 128},
             {"layers": 21, "tokens_per_record": 4, "extra": True},
@@ -87,7 +91,11 @@ MODELS: dict[str, Any] = {
         "query_heads": 128,
         "topk": 1024,
         "max_context": 1048576,
-        "backends": ("FLASHMLA_SPARSE_DSV4", "FLASHINFER_MLA_SPARSE_DSV4"),
+        "backends": (
+            "FLASHMLA_SPARSE_DSV4",
+            "FLASHINFER_MLA_SPARSE_DSV4",
+            "ROCM_FLASHMLA_SPARSE_DSV4",
+        ),
         "kv_pools": (
             {"layers": 61, "window": 128},
             {"layers": 30, "tokens_per_record": 4, "extra": True},
@@ -113,7 +121,12 @@ MODELS: dict[str, Any] = {
         "query_heads": 64,
         "topk": 512,
         "max_context": 1048576,
-        "backends": ("FLASHMLA_SPARSE_DSV41", "FLASHINFER_MLA_SPARSE_DSV41"),
+        "backends": (
+            "FLASHMLA_SPARSE_DSV41",
+            "FLASHINFER_MLA_SPARSE_DSV41",
+            "FLASHMLA_MEGA_ATTN_DSV41",
+            "ROCM_FLASHMLA_SPARSE_DSV41",
+        ),
         "kv_pools": (
             {"layers": 40, "window": 128},
             {"layers": 3, "tokens_per_record": 2, "extra": True},

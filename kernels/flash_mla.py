@@ -37,12 +37,13 @@ if TYPE_CHECKING:
 VALUE_SIZE = 512
 """The one value size of FlashMLA's kernels."""
 
-_SGLANG_NAMES = {
+SGLANG_NAMES = {
     "ds_mla_v32": "V32",
     "ds_mla_v32_nope": "V32_NO_ROPE",
     "ds_mla_v4": "V4",
     "ds_mla_v41_footer": "V41",
 }
+"""What sglang-kernel's builds call a KV format, where they have an argument for it."""
 
 
 class _Plan(NamedTuple):
@@ -173,7 +174,7 @@ class SparseDecode:
             device,
             operator.call,
             operator.last,
-            (_SGLANG_NAMES.get(kv_format.name),) if operator.last == "kv_format" else (),
+            (SGLANG_NAMES.get(kv_format.name),) if operator.last == "kv_format" else (),
             query_heads,
             q_shape,
             indices_shape,

@@ -138,7 +138,7 @@ class BatchMLA:
             raise KernelError(
                 "provider", self.provider, "flashinfer-python>=0.7.0 for this adapter"
             )
-        backend = backend or ("fa3" if capability == (9, 0) else "fa2")
+        backend = backend or default_backend(capability)
         if backend not in ("fa2", "fa3"):
             raise KernelError("backend", backend, ("fa2", "fa3"))
         shape = torch.Size((require_int("batch", batch), require_int("q_len", q_len), query_heads))
@@ -327,6 +327,11 @@ class BatchMLA:
         count = table.pages.shape[0]
         self._buffers.pages[:count].copy_(table.pages)
         return table._replace(pages=self._buffers.pages[:count])
+
+
+def default_backend(capability: tuple[int, int]) -> str:
+    """The wrapper's backend on GPUs of a compute capability."""
+    return "fa3" if capability == (9, 0) else "fa2"
 
 
 def _as_slots(pages: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 WORKSPACE_BYTES = 128 << 20
 
-_DSV4_NAMES = {
+DSV4_NAMES = {
     ("ds_mla_v4", None): "fp8",
     ("ds_mla_v4", "ds_mla_v4"): "fp8",
     ("ds_mla_v4_nvfp4", None): "nvfp4",
@@ -155,7 +155,7 @@ class PackedSparse:
             head_size,
             topk,
             extra_topk,
-            _DSV4_NAMES.get((kv_format.name, extra_name)),
+            DSV4_NAMES.get((kv_format.name, extra_name)),
             "arbitrary_fp32" if rope_free else scale_format,
             require_finite("softmax_scale", scale),
             debug_wanted(debug),

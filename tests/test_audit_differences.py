@@ -209,6 +209,75 @@ def test_the_command_prints_differences(
     assert "::error file=vllm/one.py,line=4,title=ONE differs" in capsys.readouterr().out
 
 
+THEIRS = """
+libraries: {}
+kv_formats: {}
+kernels: {}
+backends:
+  ONE:
+    summary: Of a made-up engine
+    mla: false
+    sparse: false
+    dtypes: [float16, bfloat16]
+    head_sizes: any
+    features: []
+    variants:
+      - compute_capability: any
+        kernels: {decode: none}
+        block_sizes: any
+        query_heads: any
+        kv_cache_dtypes: {auto: {format: none}, bfloat16: {format: none, dtypes: [bfloat16]}}
+    sources: [vllm==1.2.3 vllm/one.py:4]
+"""
+
+
+def test_another_repository_s_matrix(
+    wheels: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """--matrix compares with theirs, and drafts what theirs lacks."""
+    source, package = tmp_path / "theirs.yaml", "theirs_of_test_audit"
+    source.write_text(THEIRS, encoding="utf-8")
+    assert main(["gen", "--source", str(source), "--out", str(tmp_path / package)]) == 0
+    monkeypatch.syspath_prepend(str(tmp_path))
+    theirs = ["--matrix", f"{package}.generated"]
+    assert main(["audit", "vllm", wheels[0], *theirs]) == 0
+    assert main(["audit", "vllm", wheels[1], *theirs]) == 1
+    assert "ONE: kv_cache_dtypes: vllm claims less" in capsys.readouterr().out
+    assert main(["import", "vllm", wheels[0], *theirs]) == 0
+    assert "ONE" not in capsys.readouterr().out
+    assert main(["audit", "vllm", wheels[0], "--matrix", "nothing_of_that_name"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        ([">=32"], None),
+        ([">=16"], (MORE, ">=16,<=31")),
+        ([">=33"], (LESS, "claims less than the matrix: 32")),
+        (["%8,>=32"], (LESS, "33, 34,")),
+        ([], (MORE, "any size")),
+    ],
+)
+def test_head_sizes_by_rule(sizes: list[Any], found: tuple[str, str] | None) -> None:
+    row = {
+        **DSV4,
+        "dtypes": ["float16", "bfloat16"],
+        "kv_cache_dtypes": ["auto", "float16", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2"],
+        "block_sizes": ["%16"],
+        "head_sizes": sizes,
+        "mla": False,
+        "sparse": False,
+    }
+    name = "ROCM_AITER_UNIFIED_ATTN"
+    release = reading(row, name, platforms={name: "rocm"})
+    told = [(d.kind, d.message) for d in compare(release) if d.backend == name]
+    assert [kind for kind, _ in told] == ([found[0]] if found else [])
+    assert found is None or found[1] in told[0][1]
+
+
 def test_the_command_prints_history(wheels: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "vllm", *wheels]) == 1
     assert "ONE: kv_cache_dtypes: lost bfloat16" in capsys.readouterr().out

@@ -9,6 +9,7 @@ import pytest
 from attnmatrix.cli import main
 from attnmatrix.codegen.load import check
 from attnmatrix.codegen.source import parse_source
+from attnmatrix.intset import IntSet, Multiples
 from tests.audit.engine import files_of, write_wheel
 from tests.sources import EXAMPLES
 
@@ -80,12 +81,12 @@ def test_a_draft_is_valid(draft: str) -> None:
     assert {cell.kv_format for cell in cells} == {None}
     assert all(64 in cell.head_sizes and 96 not in cell.head_sizes for cell in cells)
     anywhere = matrix.document.backends["ANYWHERE"]
-    assert anywhere.head_sizes == "any"
-    assert any("head sizes >=32" in note for note in anywhere.notes)
+    assert anywhere.head_sizes == IntSet(multiples=[Multiples(minimum=32)])
+    (rocm,) = matrix.document.backends["ROCM_ANYWHERE"].variants
+    assert [pattern.text for pattern in rocm.compute_capability] == ["rocm"]
 
 
 def test_a_draft_says_what_it_leaves_out(draft: str) -> None:
     assert "# DOUBTFUL: not drafted: kv_cache_dtypes: torch.doubt()" in draft
     assert "# PLAIN refuses 9.0 × fp8 × 64, 10.0 × fp8 × 64" in draft
-    assert "For rocm, which compute capabilities say nothing of." in draft
     assert "  FLASHMLA:" not in draft  # the matrix has it

@@ -20,9 +20,12 @@ from typing import Any
 import pytest
 
 from attnmatrix.audit.capabilities import CAPABILITY_TEXTS as GPUS
+from attnmatrix.audit.differences import compare
 from attnmatrix.audit.head_sizes import includes
 from attnmatrix.audit.history import changes
 from attnmatrix.audit.reading import FIELDS, Reading, read_release
+from attnmatrix.cli import main
+from attnmatrix.registry import backend_names
 
 pytestmark = pytest.mark.wheels
 
@@ -95,6 +98,15 @@ def test_reading_takes_two_seconds_at_most(version: str, readings: dict[str, Rea
     begun = time.perf_counter()
     read_release("vllm", wheel(version))
     assert time.perf_counter() - begun <= LIMIT_S
+
+
+def test_the_matrix_has_the_release_whole(readings: dict[str, Reading]) -> None:
+    """The matrix has every backend whose class is shipped, and no difference is unsaid."""
+    reading = readings["0.33.0"]
+    assert set(reading.declared) - set(backend_names()) == {"NO_ATTENTION"}
+    assert set(backend_names()) - set(reading.declared) == {"REFERENCE"}
+    assert [found.message for found in compare(reading) if found.counts] == []
+    assert main(["audit", "vllm", wheel("0.33.0")]) == 0
 
 
 def test_pr_44892_in_the_wild(readings: dict[str, Reading]) -> None:

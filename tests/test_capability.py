@@ -100,3 +100,26 @@ def test_a_gpu_and_another_capability_contradict() -> None:
     with pytest.raises(RequestError, match="compute_capability"):
         Request(gpu="H200", compute_capability="10.0")
     assert Request(gpu="H200", compute_capability="9.0a").compute_capability == (9, 0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [("rocm", "rocm"), ("AMD ROCm", "rocm"), ("XPU", "xpu"), ("Intel XPU", "xpu")],
+)
+def test_devices_without_a_compute_capability(typed: str, name: str) -> None:
+    request = Request(gpu=typed)
+    assert request.gpu == name
+    assert request == Request(gpu=name)
+    assert parse_capability(name) == request.compute_capability
+    assert request.compute_capability is not None
+    assert CapabilityPattern(name).matches(request.compute_capability)
+    assert CapabilityPattern("any").matches(request.compute_capability)
+    for pattern in ("none", ">=7.0", "<9.0", "9.0", "10.x"):
+        assert not CapabilityPattern(pattern).matches(request.compute_capability)
+    assert not CapabilityPattern(name).matches((9, 0))
+    assert not CapabilityPattern(name).matches(NO_GPU)
+
+
+def test_no_number_stands_for_a_device() -> None:
+    with pytest.raises(ValueError, match="is not a compute capability"):
+        parse_capability("0.1")

@@ -89,7 +89,7 @@ def test_select_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_select_finds_none(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run("select", "--gpu", "A100", "--mla", "--json", capsys=capsys)
+    code, out, _ = run("select", "--gpu", "A100", "--mla", "--sparse", "--json", capsys=capsys)
     answer = json.loads(out)
     assert (code, answer["selected"]) == (1, None)
     assert all(candidate["reasons"] for candidate in answer["candidates"])

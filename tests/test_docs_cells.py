@@ -46,7 +46,7 @@ def test_a_backend_page(name: str) -> None:
         if table[0][0] == "KV-cache dtype"
     ]
     header, *rows = grid
-    capabilities = [re.findall(r"\[([\d.]+)\]", title)[0] for title in header[2:]]
+    capabilities = [re.findall(r"\[([\w.]+)\]", title)[0] for title in header[2:]]
     assert len(capabilities) >= 8
     assert [row[0].strip("`") for row in rows] == list(
         attnmatrix.get_backend(name).supported_kv_cache_dtypes
@@ -84,7 +84,7 @@ def test_the_heat_map_of_a_kv_format(name: str) -> None:
         for row in rows:
             backend = attnmatrix.get_backend(re.findall(r"`(\w+)`", row[0])[0])
             for title, shown in zip(header[1:], row[1:], strict=True):
-                capability = re.findall(r"\[([\d.]+)\]", title)[0]
+                capability = re.findall(r"\[([\w.]+)\]", title)[0]
                 runs = any(
                     cell.kv_format == name
                     for spelling in backend.supported_kv_cache_dtypes
@@ -143,6 +143,9 @@ def conditions(words: str) -> dict[str, object]:
     if match := re.search(r"KV-cache dtype one of `(\w+)`", words):
         fields["kv_cache_dtype"] = match[1]
     fields["sink"] = "no attention sink" not in words
+    fields["mla"] = "not MLA" not in words
+    if re.search(r"\bsparse\b", words):
+        fields["sparse"] = True
     return fields
 
 

@@ -62,3 +62,9 @@ def test_words() -> None:
     assert str(heads) == "1 to 16, multiples of 64"
     assert str(NONE) == "none"
     assert str(ANY) == "any"
+
+
+def test_the_numbers_of_a_set_with_an_end() -> None:
+    assert IntSet([512, 20], [Multiples(8, maximum=30)]).numbers() == [8, 16, 20, 24, 512]
+    assert IntSet([7]).numbers() == [7]
+    assert IntSet([7], [Multiples(8)]).numbers() is None

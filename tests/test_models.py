@@ -73,8 +73,9 @@ def test_heads_are_shared_equally() -> None:
 @pytest.mark.parametrize(
     ("fields", "selected"),
     [
-        ({"gpu": "H200", "model": "DeepSeek-R1"}, "FLASHMLA"),
-        ({"gpu": "H200", "model": "DeepSeek-V3.2"}, "FLASHMLA_SPARSE"),
+        ({"gpu": "H200", "model": "DeepSeek-R1"}, "FLASH_ATTN_MLA"),
+        ({"gpu": "H200", "model": "DeepSeek-V3.2"}, "FLASH_ATTN_MLA_SPARSE"),
+        ({"gpu": "H200", "model": "DeepSeek-V3.2", "kv_cache_dtype": "fp8"}, "FLASHMLA_SPARSE"),
         ({"gpu": "H200", "model": "DeepSeek-V4-Pro"}, "FLASHMLA_SPARSE_DSV4"),
         ({"gpu": "H200", "model": "DeepSeek-V4.1-Flash"}, "FLASHMLA_SPARSE_DSV41"),
         ({"gpu": "H200", "model": "GLM-5.3-Flash"}, "FLASHINFER_MLA_SPARSE_SM90"),
@@ -83,7 +84,8 @@ def test_heads_are_shared_equally() -> None:
             {"gpu": "RTX PRO 6000", "model": "DeepSeek-V4-Flash", "kv_cache_dtype": "fp8"},
             "FLASHINFER_MLA_SPARSE_DSV4",
         ),
-        ({"gpu": "A100", "model": "DeepSeek-R1"}, None),
+        ({"gpu": "A100", "model": "DeepSeek-R1"}, "TRITON_MLA"),
+        ({"gpu": "A100", "model": "DeepSeek-V3.2"}, None),
     ],
 )
 def test_the_backend_of_a_model(fields: dict[str, object], selected: str | None) -> None:
@@ -93,7 +95,7 @@ def test_the_backend_of_a_model(fields: dict[str, object], selected: str | None)
 
 def test_only_a_model_s_own_backends_are_tried() -> None:
     selection = select(gpu="B200", model="DeepSeek-V4.1-Flash")
-    own = {"FLASHMLA_SPARSE_DSV41", "FLASHINFER_MLA_SPARSE_DSV41"}
+    own = {"FLASHMLA_SPARSE_DSV41", "FLASHINFER_MLA_SPARSE_DSV41", "FLASHMLA_MEGA_ATTN_DSV41"}
     assert {verdict.backend.name for verdict in selection.candidates} == own
     assert selection.unranked == ()
 
@@ -122,7 +124,7 @@ def test_kv_memory_is_that_of_the_layers_rows() -> None:
 
 def test_the_command_takes_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["select", "--model", "DeepSeek-V3.2", "--gpu", "H200", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["selected"] == "FLASHMLA_SPARSE"
+    assert json.loads(capsys.readouterr().out)["selected"] == "FLASH_ATTN_MLA_SPARSE"
     arguments = ["--model", "deepseek-v4-flash", "--tensor-parallel", "8", "--gpu", "H200"]
     assert main(["explain", "FLASHMLA_SPARSE_DSV4", *arguments]) == 0
     assert "query heads: 8, padded to 64" in capsys.readouterr().out

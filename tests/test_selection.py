@@ -21,8 +21,13 @@ def names(request: Request) -> list[str]:
 @pytest.mark.parametrize(
     ("fields", "selected"),
     [
-        ({"gpu": "H200", "sparse": False, "head_size": 576}, "FLASHMLA"),
-        ({"gpu": "H200", "sparse": True, "head_size": 576}, "FLASHMLA_SPARSE"),
+        ({"gpu": "H200", "sparse": False, "head_size": 576}, "FLASH_ATTN_MLA"),
+        ({"gpu": "H200", "sparse": False, "head_size": 576, "kv_cache_dtype": "fp8"}, "FLASHMLA"),
+        ({"gpu": "H200", "sparse": True, "head_size": 576}, "FLASH_ATTN_MLA_SPARSE"),
+        (
+            {"gpu": "H200", "sparse": True, "head_size": 576, "kv_cache_dtype": "fp8"},
+            "FLASHMLA_SPARSE",
+        ),
         (
             {"gpu": "H200", "sparse": True, "head_size": 512, "block_size": 256},
             "FLASHMLA_SPARSE_DSV4",
@@ -30,7 +35,7 @@ def names(request: Request) -> list[str]:
         ({"gpu": "B200", "sparse": False, "head_size": 576}, "FLASHINFER_MLA"),
         ({"gpu": "B200", "sparse": True, "head_size": 576, "query_heads": 128}, "FLASHMLA_SPARSE"),
         (
-            {"gpu": "B200", "sparse": True, "head_size": 576, "query_heads": 16},
+            {"gpu": "B200", "sparse": True, "head_size": 576, "query_heads": 16, "sink": False},
             "FLASHINFER_MLA_SPARSE",
         ),
         (
@@ -39,7 +44,10 @@ def names(request: Request) -> list[str]:
         ),
         ({"gpu": "RTX 5090", "sparse": True, "head_size": 576}, "FLASHINFER_MLA_SPARSE_SM120"),
         ({"gpu": "none"}, "REFERENCE"),
-        ({"gpu": "A100"}, None),
+        ({"gpu": "A100"}, "TRITON_MLA"),
+        ({"gpu": "A100", "sparse": True}, None),
+        ({"gpu": "rocm", "sparse": False}, "TRITON_MLA"),
+        ({"gpu": "xpu", "sparse": True, "head_size": 576}, "XPU_MLA_SPARSE"),
     ],
 )
 def test_an_engine_s_order(fields: dict[str, object], selected: str | None) -> None:
@@ -47,11 +55,34 @@ def test_an_engine_s_order(fields: dict[str, object], selected: str | None) -> N
     assert (found and found.name) == selected
 
 
+@pytest.mark.parametrize(
+    ("fields", "selected"),
+    [
+        ({"gpu": "H200", "head_size": 128}, "FLASH_ATTN"),
+        ({"gpu": "H200", "head_size": 128, "kv_cache_dtype": "fp8_e5m2"}, "FLASHINFER"),
+        ({"gpu": "H200", "head_size": 96, "kv_cache_dtype": "fp8_e5m2"}, "TRITON_ATTN"),
+        ({"gpu": "H200", "head_size": 24, "dtype": "float32"}, "FLEX_ATTENTION"),
+        ({"gpu": "A100", "head_size": 128, "sink": True}, "TRITON_ATTN"),
+        ({"gpu": "B200", "head_size": 128}, "FLASHINFER"),
+        ({"gpu": "B200", "head_size": 96}, "FLASH_ATTN"),
+        ({"gpu": "L40S", "kv_cache_dtype": "turboquant_k8v4"}, "TURBOQUANT"),
+        ({"gpu": "T4", "head_size": 128, "dtype": "bfloat16"}, None),
+        ({"gpu": "none", "head_size": 128}, "CPU_ATTN"),
+        ({"gpu": "rocm", "head_size": 128, "sink": True}, "TRITON_ATTN"),
+        ({"gpu": "xpu", "head_size": 512}, "FLASH_ATTN"),
+    ],
+)
+def test_the_order_without_mla(fields: dict[str, object], selected: str | None) -> None:
+    found = select(mla=False, sparse=False, **fields).selected
+    assert (found and found.name) == selected
+
+
 def test_a_condition_on_what_is_not_named_waits_for_a_rule_without_it() -> None:
     """16 heads or fewer change the order on 10.x; a request that names no heads is not such."""
-    assert names(Request(gpu="B200", head_size=576))[:2] == ["FLASHINFER_MLA", "FLASHMLA_SPARSE"]
-    few = Request(gpu="B200", head_size=576, query_heads=16)
-    assert names(few)[:2] == ["FLASHINFER_MLA", "FLASHINFER_MLA_SPARSE"]
+    found = names(Request(gpu="B200", head_size=576))
+    assert found.index("FLASHMLA_SPARSE") < found.index("FLASHINFER_MLA_SPARSE")
+    few = names(Request(gpu="B200", head_size=576, query_heads=16))
+    assert few.index("FLASHINFER_MLA_SPARSE") < few.index("FLASHMLA_SPARSE")
 
 
 def test_every_candidate_is_judged_and_the_passed_over_say_why() -> None:
@@ -72,9 +103,9 @@ def test_a_rule_fits_only_what_it_does_not_contradict() -> None:
 
 
 def test_what_no_priority_lists_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    selection = select(gpu="A100", mla=True)
+    selection = select(gpu="A100", mla=True, sparse=True)
     assert [backend.name for backend in selection.unranked] == ["REFERENCE"]
-    assert main(["select", "--gpu", "A100", "--mla"]) == 1
+    assert main(["select", "--gpu", "A100", "--mla", "--sparse"]) == 1
     assert "in no priority for such a request: REFERENCE" in capsys.readouterr().out
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def audit(engine: str, releases: list[str], form: str, limit_s: float) -> int:
+def audit(engine: str, releases: list[str], form: str, limit_s: float, matrix: str) -> int:
     """Compares a release with the matrix, or two with each other, and prints what differs.
 
-    form: text, json or github. Returns 0 where nothing differs, 1 where something does, 2 where a
-    release could not be read.
+    form: text, json or github. matrix: the package of generated modules. Returns 0 where nothing
+    differs, 1 where something does, 2 where a release could not be read.
     """
     try:
         readings = [read_release(engine, path, limit_s) for path in releases]
@@ -48,7 +48,7 @@ def audit(engine: str, releases: list[str], form: str, limit_s: float) -> int:
             )
         return 1 if found else 0
     (reading,) = readings
-    differences = compare(reading)
+    differences = compare(reading, matrix)
     if form == "json":
         print(to_text(comparison_json(reading, differences)))
     elif form == "github":
@@ -58,7 +58,7 @@ def audit(engine: str, releases: list[str], form: str, limit_s: float) -> int:
     return 1 if any(difference.counts for difference in differences) else 0
 
 
-def import_(engine: str, release: str, limit_s: float) -> int:
+def import_(engine: str, release: str, limit_s: float, matrix: str) -> int:
     """Prints YAML entries for the backends of a release that the matrix lacks.
 
     Returns 0 where there are some or none, 2 where the release could not be read.
@@ -69,7 +69,7 @@ def import_(engine: str, release: str, limit_s: float) -> int:
         reading = read_release(engine, release, limit_s, every_gpu=True)
     except AuditError as error:
         return _fail(error, "text")
-    _print(draft(reading, known=backend_names()))
+    _print(draft(reading, known=backend_names(matrix)))
     return 0
 
 

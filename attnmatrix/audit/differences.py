@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..backend import Backend
+from ..libraries import BUILT_IN
 from ..registry import backend_names, get_backend
 from ..versions import Specifier, parse_version
 from .combinations import compare_combinations
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
     from .reading import Reading
 
 
-def compare(reading: Reading) -> list[Difference]:
-    """Every difference between a release and the matrix, backend by backend."""
-    known = backend_names()
+def compare(reading: Reading, matrix: str = BUILT_IN) -> list[Difference]:
+    """Every difference between a release and the matrix, backend by backend.
+
+    matrix: the package of another matrix's generated modules.
+    """
+    known = backend_names(matrix)
     found: list[Difference] = []
     for name in sorted({*reading.declared, *known}):
         if all(cell is None for cell in reading.declared.get(name, {"": True}).values()):
@@ -33,7 +37,7 @@ def compare(reading: Reading) -> list[Difference]:
             message = f"{reading.engine} has it, the matrix does not"
             found.append(difference(reading, name, "backend", MORE, True, False, message))
             continue
-        backend = get_backend(name)
+        backend = get_backend(name, matrix)
         if name in reading.declared:
             found += _acknowledge(reading, backend, _compare(reading, name, backend))
         elif any(source.startswith(f"{reading.engine}==") for source in backend.sources):
@@ -44,10 +48,10 @@ def compare(reading: Reading) -> list[Difference]:
 
 
 def _compare(reading: Reading, name: str, backend: type[Backend]) -> list[Difference]:
-    matrix = Matrix(backend, reading)
+    asked = Matrix(backend, reading)
     explained: dict[str, set[Any]] = {}
-    found = list(compare_fields(reading, name, matrix, explained))
-    return [*found, *compare_combinations(reading, name, matrix, explained)]
+    found = list(compare_fields(reading, name, asked, explained))
+    return [*found, *compare_combinations(reading, name, asked, explained)]
 
 
 def _acknowledge(

@@ -7,9 +7,9 @@ read from a kernel library, by a person.
 from __future__ import annotations
 
 import json
+import re
 
 from .capabilities import CAPABILITIES, FURTHER_CAPABILITIES, capability_text
-from .head_sizes import MAX_HEAD_SIZE, expand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .reading import Reading
 
 _GPUS = [capability_text(pair) for pair in sorted((*CAPABILITIES, *FURTHER_CAPABILITIES))]
+_DEVICES = {"cpu": "none", "rocm": "rocm", "xpu": "xpu"}  # platforms, by the pattern for each
+_RULE = re.compile(r"(%|>=|<=)([0-9]+)")
 _CUT = ("kv_cache_dtypes", "block_sizes", "head_sizes", "sink")  # may depend on the GPU
 
 
@@ -57,7 +59,7 @@ def _entry(reading: Reading, name: str, source: str) -> Iterator[str]:
     yield f"    mla: {_yaml(row['mla'])}"
     yield f"    sparse: {_yaml(row['sparse'])}"
     yield f"    dtypes: {_yaml(row['dtypes'])}"
-    yield f"    head_sizes: {_yaml(sizes)}"
+    yield f"    head_sizes: {sizes}"
     sinks = {variant["sink"] for _, variant in variants}
     yield f"    features: {'[attention_sink]' if True in sinks else '[]'}"
     yield "    variants:"
@@ -68,13 +70,13 @@ def _entry(reading: Reading, name: str, source: str) -> Iterator[str]:
         yield "        query_heads: any"
         own = _head_sizes([variant["head_sizes"]])
         if own != sizes:
-            yield f"        head_sizes: {_yaml(own)}"
+            yield f"        head_sizes: {own}"
         if True in sinks and variant["sink"] is not True:
             yield "        features: []"
         yield "        kv_cache_dtypes:"
         for key, value in _kv_cache_dtypes(variant["kv_cache_dtypes"], row["dtypes"]).items():
             yield f"          {key}: {value}"
-    notes = list(_notes(reading, name, [variant["head_sizes"] for _, variant in variants]))
+    notes = list(_notes(reading, name))
     if notes:
         yield "    notes:"
         yield from (f"      - {_yaml(note)}" for note in notes)
@@ -102,7 +104,7 @@ def _variants(reading: Reading, name: str, cuda: bool) -> Iterator[tuple[str, di
     if not cuda:
         cells = {field: row[field] for field in _CUT}
         if None not in (cells["kv_cache_dtypes"], cells["block_sizes"], cells["head_sizes"]):
-            yield "none", cells
+            yield _DEVICES[reading.platforms[name]], cells
         return
     groups: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for gpu in row["compute_capabilities"]:
@@ -129,25 +131,26 @@ def _capabilities(gpus: list[str]) -> str:
     return json.dumps(found)
 
 
-def _head_sizes(cells: list[list[int | str]]) -> list[int] | str:
-    """Every size of several answers, as the grammar takes it: numbers, or any."""
-    if any(not cell or any(_open_ended(size) for size in cell) for cell in cells):
+def _head_sizes(cells: list[list[int | str]]) -> str:
+    """The sizes of several answers together, as the grammar writes them."""
+    if [] in cells:
         return "any"
-    return sorted({n for cell in cells for n in expand(cell, range(1, MAX_HEAD_SIZE + 1))})
+    forms = [*dict.fromkeys(_head_size(size) for cell in cells for size in cell)]
+    return forms[0] if len(forms) == 1 and forms[0][0] == "{" else f"[{', '.join(forms)}]"
 
 
-def _open_ended(size: int | str) -> bool:
-    return isinstance(size, str) and "<=" not in size
+def _head_size(size: int | str) -> str:
+    """64, or the rule `%8,>=16,<=256` as {multiple_of: 8, min: 16, max: 256}."""
+    if isinstance(size, int):
+        return str(size)
+    words = {"%": "multiple_of", ">=": "min", "<=": "max"}
+    parts = (_RULE.fullmatch(part) for part in size.split(","))
+    return f"{{{', '.join(f'{words[part[1]]}: {part[2]}' for part in parts if part)}}}"
 
 
-def _notes(reading: Reading, name: str, cells: list[list[int | str]]) -> Iterator[str]:
-    rules = dict.fromkeys(size for cell in cells for size in cell if _open_ended(size))
-    if rules:
-        yield f"The engine takes head sizes {' and '.join(map(str, rules))}."
+def _notes(reading: Reading, name: str) -> Iterator[str]:
     if any(row["model"] for row in reading.combinations.get(name, ())):
         yield "The engine further looks at the model before it accepts."
-    if reading.platforms[name] != "cuda":
-        yield f"For {reading.platforms[name]}, which compute capabilities say nothing of."
 
 
 def _block_sizes(sizes: list[int | str]) -> str:

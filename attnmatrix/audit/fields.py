@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..backend import Backend
+from ..intset import IntSet
 from ..libraries import known_distributions
 from ..request import Request
 from ..verdict import SUPPORTED, UNKNOWN, Verdict
 from .capabilities import CAPABILITY_TEXTS, FURTHER_TEXTS
 from .difference import LESS, MORE, SPELLING, Difference, difference
-from .head_sizes import expand, includes
+from .head_sizes import MAX_HEAD_SIZE, expand, includes, summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Matrix:
 
     def __init__(self, backend: type[Backend], reading: Reading) -> None:
         self.backend = backend
-        known = known_distributions()
+        known = known_distributions(backend.matrix())
         self._libraries = {name: v for name, v in reading.pins.items() if name in known}
         if reading.version and reading.engine in known:
             self._libraries[reading.engine] = reading.version
@@ -129,7 +130,8 @@ def _set(
     words[SPELLING] = "has no other name for"
     for kind, values in ((MORE, more), (LESS, less), (SPELLING, other)):
         if values:
-            text = ", ".join(map(str, values))
+            shown = summary(values) if field == "head_sizes" else values
+            text = ", ".join(map(str, shown))
             message = f"{field}: {reading.engine} {words[kind]}: {text}"
             yield difference(reading, name, field, kind, shown_engine, shown_matrix, message)
 
@@ -141,12 +143,18 @@ def _head_sizes(
     cells = [reading.at(name, "head_sizes", gpu) for gpu in gpus]
     if None in cells:
         return
-    listed = matrix.backend.head_sizes
-    samples = sorted({*listed, *(n for cell in cells for n in expand(cell, ()))} or {64, 128, 576})
-    if listed and [] in cells:
+    claimed = matrix.backend.head_sizes
+    if claimed and [] in cells:
+        listed = list(claimed.describe() if isinstance(claimed, IntSet) else claimed)
         message = f"head_sizes: {reading.engine} claims more than the matrix: any size"
-        yield difference(reading, name, "head_sizes", MORE, [], list(listed), message)
+        yield difference(reading, name, "head_sizes", MORE, [], listed, message)
         return
+    rules = any(isinstance(size, str) for cell in cells for size in cell)
+    if rules or isinstance(claimed, IntSet):
+        samples = list(range(1, MAX_HEAD_SIZE + 1))
+    else:
+        samples = sorted({*claimed, *(n for cell in cells for n in expand(cell, ()))})
+    samples = samples or [64, 128, 576]
     engine = {size for cell in cells for size in samples if includes(cell, size)}
     yield from _set(
         *(reading, name, "head_sizes", engine, samples),

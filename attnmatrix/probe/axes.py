@@ -27,6 +27,9 @@ FEATURE_SETS = (
 )
 """Each feature alone, and those that models use together."""
 
+OF_INDICES = frozenset(("topk_length", "extra_kv_pool"))
+"""Features that mean something beside indices alone."""
+
 PREFERRED = {
     "query_heads": (64, 128, 32, 16, 8, 1),
     "page_size": (64, 32, 16, 128, 256, 1),

@@ -18,6 +18,7 @@ from .axes import (
     DTYPES,
     FEATURE_SETS,
     HEAD_SIZES,
+    OF_INDICES,
     PAGE_SIZES,
     PREFERRED,
     QUERY_HEADS,
@@ -75,6 +76,7 @@ class Grid:
         self._index = RowIndex(claims.rows, capability, provider)
         self._here = [row for row in claims.rows if is_for(row, capability)]
         self._in_force = [row for row in self._here if _ships(row, provider)]
+        self._sparse = any(row["topk"] for row in claims.rows)
 
     def claimed(self, case: Case) -> bool:
         """Whether a row takes the case."""
@@ -128,7 +130,7 @@ class Grid:
             yield centre._replace(head_size=size), frozenset(("head_size",))
         for extra in self._extra_formats():
             case = centre._replace(features=("extra_kv_pool",), extra_kv_format=extra)
-            yield case, frozenset(("features", "extra_kv_format"))
+            yield self._with_indices(case), frozenset(("features", "extra_kv_format"))
         if self.narrowing.quick:
             return
         taken = {case for moved in alone.values() for case in moved if self._plausible(case)}
@@ -146,7 +148,7 @@ class Grid:
         if axis in ROW_AXES:
             grid = {"query_heads": QUERY_HEADS, "page_size": PAGE_SIZES, "topk": TOPK}[axis]
             listed = [v for row in self._here for v in _bounds(row[ROW_AXES[axis]])]
-            if axis == "topk" and not any(row["topk"] for row in self.claims.rows):
+            if axis == "topk" and not self._sparse:
                 grid, listed = (128,), []  # a dense kernel: one call that it should refuse
             values = sorted({*grid, *listed, *self.narrowing.values.get(axis, ())})
         elif axis in self.narrowing.values:
@@ -155,8 +157,16 @@ class Grid:
             case = centre._replace(**{axis: value})
             if axis == "features" and "extra_kv_pool" in value:
                 case = case._replace(extra_kv_format=centre.kv_format)
+            if axis == "features" and {*value} & OF_INDICES:
+                case = self._with_indices(case)
             if value != getattr(centre, axis) and _means_something(case):
                 yield case
+
+    def _with_indices(self, case: Case) -> Case:
+        """The case, with indices where the kernel takes any: some features mean nothing without."""
+        if case.topk is None and self._sparse:
+            return case._replace(topk=PREFERRED["topk"][0])
+        return case
 
     def _extra_formats(self) -> Iterable[str]:
         has_pool = any("extra_kv_pool" in _features(row) for row in self._here)
@@ -184,7 +194,7 @@ def _moved(case: Case, axis: str, to: Case) -> Case:
     """The case with one axis as another case has it."""
     values = {axis: getattr(to, axis)}
     if axis == "features":
-        values["extra_kv_format"] = to.extra_kv_format
+        values |= {"extra_kv_format": to.extra_kv_format, "topk": case.topk or to.topk}
     return case._replace(**values)
 
 

@@ -105,7 +105,7 @@ def test_multi_token(cuda: torch.device, name: str, causal: bool, q_len: int) ->
     Case(cuda, name, heads=64, q_len=q_len, causal=causal, lengths=(70, 5, 64, 1500)).check()
 
 
-@pytest.mark.parametrize("name", ["bf16_576", "fp16_576"])
+@pytest.mark.parametrize("name", PLAIN)
 def test_strided_pages(cuda: torch.device, name: str) -> None:
     Case(cuda, name, gap=1024).check()
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -20,10 +21,14 @@ from tests.gpu.support import (
     require_right,
 )
 
+FEW_HEADS = [(heads, topk) for heads in (4, 8, 16, 32) for topk in (1, 65, 300)]
+"""What the kernel for few heads takes beside multiples of 128."""
+
 
 @pytest.mark.parametrize("name", ["bf16_576", "bf16_512"])
-@pytest.mark.parametrize("heads", [4, 8, 16, 32, 64, 100, 128])
-@pytest.mark.parametrize("topk", [128, 512])
+@pytest.mark.parametrize(
+    ("heads", "topk"), [*product([4, 8, 16, 32, 64, 100, 128], [128, 512]), *FEW_HEADS]
+)
 @pytest.mark.parametrize("sink", [False, True])
 @pytest.mark.parametrize("lengths", [False, True])
 def test_right(
@@ -48,7 +53,12 @@ def test_right(
         "topk": topk,
         "page_size": 64,
     }
-    decode.plan(**plan, device=cuda)
+    try:
+        decode.plan(**plan, device=cuda)
+    except KernelError as error:
+        if error.field != "topk" or topk % 128 == 0:
+            raise
+        pytest.skip(str(error))  # this build has no kernel for few heads, and the row says so
     out = poisoned(tokens, heads, 512, dtype=torch.bfloat16, device=cuda)
     got, lse = decode.run(q, cache, indices=indices.squeeze(1), out=out, **arguments)
     assert got.data_ptr() == out.data_ptr()

@@ -21,7 +21,7 @@ from tests.gpu.support import (
     require_right,
 )
 
-FORMATS = ["bf16_576", "fp16_576", "e4m3_576", "bf16_512", "e4m3_512"]
+FORMATS = ["bf16_576", "fp16_576", "e4m3_576", "bf16_512", "fp16_512", "e4m3_512", "bf16_320"]
 BACKENDS = ["fa3", "fa2"]
 
 
@@ -70,7 +70,7 @@ class Case:
             "page_size": page_size,
             "query_heads": heads,
             "head_size": fmt.head_size,
-            "value_size": 512,
+            "value_size": fmt.values[0].count,
             "topk": topk,
             "causal": causal,
         }
@@ -89,7 +89,8 @@ class Case:
         return self.decode.run(self.q, self.cache, tensor_scale=self.scale, out=out, **more)
 
     def out(self) -> Tensor:
-        return poisoned(*self.shape, 512, dtype=self.dtype, device=self.device)
+        size = self.plan["value_size"]
+        return poisoned(*self.shape, size, dtype=self.dtype, device=self.device)
 
     def check(
         self,

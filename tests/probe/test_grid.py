@@ -51,14 +51,20 @@ def test_every_format_and_dtype(kernel: str) -> None:
     assert {(case.kv_format, case.dtype) for case in cases} == {*product(FORMATS, dtypes)}
 
 
-def test_every_claim_of_these_gpus_and_versions_is_tried() -> None:
-    """Each value that a row in force takes, out of the grid's, is right in some case."""
-    whole = grid("flash_mla.sparse_prefill")
+@pytest.mark.parametrize(
+    ("version", "heads", "topk"),
+    [("0.24.0", {64, 128}, {128, 512, 2048}), ("0.33.0", {8, 16, 32, 64, 128}, {*TOPK})],
+)
+def test_every_claim_of_these_gpus_and_versions_is_tried(
+    version: str, heads: set[int], topk: set[int]
+) -> None:
+    """Each value that a row in force takes, out of the grid's, is claimed in some case."""
+    whole = grid("flash_mla.sparse_prefill", version)
     claimed = [case for case in whole.cases() if whole.claimed(case)]
-    assert {case.query_heads for case in claimed} == {8, 16, 32, 64, 128}
+    assert {case.query_heads for case in claimed} == heads
     assert {case.kv_format for case in claimed} == {"bf16_576", "bf16_512"}
     assert {case.page_size for case in claimed} == {*PAGE_SIZES}
-    assert {case.topk for case in claimed} == {128, 512, 2048}
+    assert {case.topk for case in claimed} == topk
 
 
 def test_versions_move_the_claims() -> None:
@@ -127,3 +133,16 @@ def test_a_key_that_cannot_be_read(key: str, words: str) -> None:
             key + (f"{whole},query_heads=1,page_size=1" if whole and "heads" not in words else "")
         )
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("kernel", ["flashinfer.batch_mla", "reference.decode"])
+def test_features_of_indices_come_with_indices(kernel: str) -> None:
+    provider = (
+        ("torch", "2.11.0") if kernel == "reference.decode" else ("flashinfer-python", "0.7.4")
+    )
+    claims = load_claims(kernel)
+    cases = Grid(claims, (9, 0), provider, FORMATS, Narrowing(quick=True)).cases()
+    cases += grid(SPARSE).cases()
+    about = [case for case in cases if {"topk_length", "extra_kv_pool"} & {*case.features}]
+    assert {case.kernel for case in about} == {kernel, SPARSE}
+    assert all(case.topk for case in about)

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import attnmatrix
+from attnmatrix.capability import DEVICES
 from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet
 
 Fields = dict[str, Any]
 
 BACKENDS = [attnmatrix.get_backend(name) for name in attnmatrix.backend_names()]
-CAPABILITIES = ("none", "7.5", "8.0", "8.9", "9.0", "10.0", "10.1", "10.3", "12.0", "12.1")
+CAPABILITIES = (*DEVICES, *"7.5 8.0 8.9 9.0 10.0 10.1 10.3 11.0 12.0 12.1".split())
 SPELLINGS = (
     *dict.fromkeys(s for backend in BACKENDS for s in backend.supported_kv_cache_dtypes),
     "fp8_inc",
@@ -86,8 +87,8 @@ def _takes(backend: type[attnmatrix.Backend], cell: Cell, capability: str) -> bo
 
 
 def gpu(capability: str) -> Fields:
-    """The fields of a capability; none is a machine without a GPU."""
-    return {"gpu": "none"} if capability == "none" else {"compute_capability": capability}
+    """The fields of a capability, or of a device that has none."""
+    return {"gpu" if capability in DEVICES else "compute_capability": capability}
 
 
 def edge_grid() -> list[tuple[str, Fields]]:

@@ -22,6 +22,8 @@ export function groups(data) {
       options: [
         any,
         ...Object.entries(data.gpus).map(([name, small]) => ({ value: name, label: name, small })),
+        { value: "rocm", label: "AMD (ROCm)" },
+        { value: "xpu", label: "Intel (XPU)" },
         { value: "none", label: "no GPU" },
       ],
     },

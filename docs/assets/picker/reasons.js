@@ -1,6 +1,6 @@
 // Reasons in words: the sentences of the data, filled as attnmatrix/reasons.py fills them.
 
-import { describe, matches } from "./sets.js";
+import { DEVICES, describe, matches } from "./sets.js";
 import { nearest } from "./spelling.js";
 import { clauses, compare, contains } from "./versions.js";
 
@@ -16,8 +16,11 @@ export function sentence(data, key, places = {}) {
   });
 }
 
-export const capabilityText = (data, capability) =>
-  capability[0] || capability[1] ? capability.join(".") : sentence(data, "no_gpu");
+export function capabilityText(data, capability) {
+  if (capability[0]) return capability.join(".");
+  const device = Object.keys(DEVICES).find((name) => DEVICES[name][1] === capability[1]);
+  return device === "none" ? sentence(data, "no_gpu") : device;
+}
 
 const libraryText = (data, [name, version]) =>
   sentence(data, "library", { name, version: version.text });
@@ -103,7 +106,7 @@ function subject(data, field, value, request) {
   const what = data.words[field][0];
   if (field !== "compute_capability") return sentence(data, "subject", { what, value });
   const capability = capabilityText(data, value);
-  if (!request.gpu || request.gpu === "none") {
+  if (!request.gpu || request.gpu in DEVICES) {
     return sentence(data, "subject", { what, value: capability });
   }
   return sentence(data, "gpu", { what, capability, gpu: request.gpu });

@@ -1,6 +1,6 @@
 // A request from what a user chose; what a model fills in, as attnmatrix/request.py does.
 
-import { NO_GPU, parseCapability } from "./sets.js";
+import { DEVICES, parseCapability } from "./sets.js";
 import { parseVersion } from "./versions.js";
 
 const OF_A_MODEL = ["dtype", "head_size", "mla", "sparse", "sink", "topk"];
@@ -39,9 +39,9 @@ export function makeRequest(data, chosen) {
 function readGpu(data, text, request, wrong) {
   request.gpu = null;
   request.compute_capability = null;
-  if (text === "none") {
+  if (Object.hasOwn(DEVICES, text)) {
     request.gpu = text;
-    request.compute_capability = NO_GPU;
+    request.compute_capability = DEVICES[text];
   } else if (text in data.gpus) {
     request.gpu = text;
     request.compute_capability = parseCapability(data.gpus[text]);

@@ -50,23 +50,24 @@ function words([base, first, last]) {
   return text.join(" ");
 }
 
-/** [major, minor] of "9.0", "9.0a" or "sm_90a"; null for anything else. */
+/** What has no compute capability, as attnmatrix/capability.py has it: by pattern. */
+export const DEVICES = { none: [0, 0], rocm: [0, 1], xpu: [0, 2] };
+
+/** [major, minor] of "9.0", "9.0a", "sm_90a" or a device; null for anything else. */
 export function parseCapability(text) {
   const folded = text.trim().toLowerCase();
+  if (Object.hasOwn(DEVICES, folded)) return DEVICES[folded];
   const match =
     /^([0-9]{1,2})\.([0-9])[a-z]?$/.exec(folded) ||
     /^(?:sm|compute)_?([0-9]{1,2})([0-9])[a-z]?$/.exec(folded);
-  return match ? [Number(match[1]), Number(match[2])] : null;
+  return match && Number(match[1]) ? [Number(match[1]), Number(match[2])] : null;
 }
-
-/** The capability of a machine without a GPU. */
-export const NO_GPU = [0, 0];
 
 const rank = ([major, minor]) => major * 10 + minor;
 
 const known = new Map();
 
-/** Whether a pattern such as any, none, 9.0, 10.x or >=8.0,<10.0 matches a capability. */
+/** Whether a pattern such as any, rocm, 9.0, 10.x or >=8.0,<10.0 matches a capability. */
 export function matches(pattern, capability) {
   const key = `${pattern} ${rank(capability)}`;
   if (!known.has(key)) known.set(key, worksOut(pattern, capability));
@@ -75,8 +76,8 @@ export function matches(pattern, capability) {
 
 function worksOut(pattern, capability) {
   if (pattern === "any") return true;
-  if (pattern === "none" || rank(capability) === 0) {
-    return pattern === "none" && rank(capability) === 0;
+  if (pattern in DEVICES || capability[0] === 0) {
+    return pattern in DEVICES && rank(DEVICES[pattern]) === rank(capability);
   }
   if (pattern.endsWith(".x")) return Number(pattern.slice(0, -2)) === capability[0];
   return pattern.split(",").every((bound) => {

@@ -1,0 +1,162 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with make gen, or attnmatrix gen.
+# ruff: noqa: E501, N801, N999, RUF100
+"""Sparse MLA on 9.0 through FlashAttention 3."""
+
+from attnmatrix.backend import Backend, MultipleOf
+from attnmatrix.cell import Cell
+from attnmatrix.intset import IntSet, Multiples
+
+NAME = "FLASH_ATTN_MLA_SPARSE"
+
+
+class FlashAttnMlaSparse(Backend):
+    """Sparse MLA on 9.0 through FlashAttention 3."""
+
+    name = NAME
+    summary = "Sparse MLA on 9.0 through FlashAttention 3"
+    mla = True
+    sparse = True
+    supported_dtypes = ("float16", "bfloat16")
+    supported_kv_cache_dtypes = ("auto", "float16", "bfloat16")
+    supported_features = ()
+    head_sizes = ()
+    kernel_block_sizes = (MultipleOf(64),)
+    notes = (
+        "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+    )
+    differs = ()
+    sources = (
+        "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+        "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+    )
+    cells = (
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("float16",),
+            kv_cache_dtype="float16",
+            kv_format="fp16_576",
+            bytes_per_token=1152,
+            dtypes=("float16", "bfloat16"),
+            head_sizes=IntSet((576,)),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("auto",),
+            kv_cache_dtype="float16",
+            kv_format="fp16_576",
+            bytes_per_token=1152,
+            dtypes=("float16",),
+            head_sizes=IntSet((576,)),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("bfloat16",),
+            kv_cache_dtype="bfloat16",
+            kv_format="bf16_576",
+            bytes_per_token=1152,
+            dtypes=("float16", "bfloat16"),
+            head_sizes=IntSet((576,)),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("auto",),
+            kv_cache_dtype="bfloat16",
+            kv_format="bf16_576",
+            bytes_per_token=1152,
+            dtypes=("bfloat16",),
+            head_sizes=IntSet((576,)),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("auto", "float16"),
+            kv_cache_dtype="float16",
+            kv_format=None,
+            dtypes=("float16",),
+            head_sizes=IntSet(multiples=(Multiples(1, maximum=575), Multiples(1, minimum=577))),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("9.0",),
+            kernel=None,
+            spellings=("auto", "bfloat16"),
+            kv_cache_dtype="bfloat16",
+            kv_format=None,
+            dtypes=("bfloat16",),
+            head_sizes=IntSet(multiples=(Multiples(1, maximum=575), Multiples(1, minimum=577))),
+            block_sizes=IntSet(multiples=(Multiples(64),)),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/mla/flashattn_mla_sparse.py:41",
+                "vllm==0.33.0 vllm/model_executor/layers/attention/mla_attention.py:1386",
+            ),
+            notes=(
+                "vLLM further asks that the model have an index_topk, and refuses decode context parallelism.",
+            ),
+        ),
+    )
+    refusals = ()
+
+
+ENTRY = FlashAttnMlaSparse

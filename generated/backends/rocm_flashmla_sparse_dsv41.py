@@ -1,0 +1,49 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with make gen, or attnmatrix gen.
+# ruff: noqa: E501, N801, N999, RUF100
+"""DeepSeek-V4.1 sparse MLA for AMD's GPUs."""
+
+from attnmatrix.backend import Backend
+from attnmatrix.cell import Cell
+from attnmatrix.intset import IntSet
+
+NAME = "ROCM_FLASHMLA_SPARSE_DSV41"
+
+
+class RocmFlashmlaSparseDsv41(Backend):
+    """DeepSeek-V4.1 sparse MLA for AMD's GPUs."""
+
+    name = NAME
+    summary = "DeepSeek-V4.1 sparse MLA for AMD's GPUs"
+    mla = True
+    sparse = True
+    supported_dtypes = ("bfloat16",)
+    supported_kv_cache_dtypes = ("auto", "fp8", "fp8_ds_mla")
+    supported_features = ("attention_sink",)
+    head_sizes = (512,)
+    kernel_block_sizes = (64, 128)
+    notes = ()
+    differs = ()
+    sources = ("vllm==0.33.0 vllm/models/deepseek_v41/amd/rocm.py:526",)
+    cells = (
+        Cell(
+            phase="decode",
+            compute_capability=("rocm",),
+            kernel=None,
+            spellings=("auto", "fp8", "fp8_ds_mla"),
+            kv_cache_dtype="fp8_ds_mla",
+            kv_format=None,
+            dtypes=("bfloat16",),
+            head_sizes=IntSet((512,)),
+            block_sizes=IntSet((64, 128)),
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            engines={"vllm": ">=0.33"},
+            unknown=("query_heads",),
+            sources=("vllm==0.33.0 vllm/models/deepseek_v41/amd/rocm.py:526",),
+        ),
+    )
+    refusals = ()
+
+
+ENTRY = RocmFlashmlaSparseDsv41

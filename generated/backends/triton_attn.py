@@ -1,0 +1,335 @@
+# Code generated from capabilities.yaml by attnmatrix. DO NOT EDIT.
+# Regenerate with make gen, or attnmatrix gen.
+# ruff: noqa: E501, N801, N999, RUF100
+"""vLLM's own attention in Triton."""
+
+from attnmatrix.backend import Backend, MultipleOf
+from attnmatrix.cell import Cell
+from attnmatrix.intset import NONE, IntSet, Multiples
+
+NAME = "TRITON_ATTN"
+
+
+class TritonAttn(Backend):
+    """vLLM's own attention in Triton."""
+
+    name = NAME
+    summary = "vLLM's own attention in Triton"
+    mla = False
+    sparse = False
+    supported_dtypes = ("float16", "bfloat16", "float32")
+    supported_kv_cache_dtypes = (
+        "auto",
+        "float16",
+        "bfloat16",
+        "fp8",
+        "fp8_e4m3",
+        "fp8_e5m2",
+        "int4_per_token_head",
+        "int8_per_token_head",
+        "fp8_per_token_head",
+    )
+    supported_features = ("attention_sink",)
+    head_sizes = IntSet(multiples=(Multiples(1, minimum=32),))
+    kernel_block_sizes = (MultipleOf(16),)
+    notes = ()
+    differs = (
+        "vllm==0.33.0: dtypes: vLLM lists bfloat16 for every GPU here; its platform refuses it below compute capability 8.0.",
+        "vllm==0.33.0: kv_cache_dtypes: A bfloat16 cache is for bfloat16 models alone, which vLLM refuses below 8.0.",
+    )
+    sources = (
+        "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+        "vllm==0.33.0 vllm/platforms/cuda.py:240",
+        "vllm==0.33.0 vllm/platforms/xpu.py:144",
+    )
+    cells = (
+        Cell(
+            phase="decode",
+            compute_capability=(">=8.0", "rocm", "xpu"),
+            kernel=None,
+            spellings=("auto",),
+            kv_cache_dtype="auto",
+            kv_format=None,
+            dtypes=("float16", "bfloat16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=(">=8.0", "rocm", "xpu"),
+            kernel=None,
+            spellings=("float16",),
+            kv_cache_dtype="float16",
+            kv_format=None,
+            dtypes=("float16",),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=(">=8.0", "rocm", "xpu"),
+            kernel=None,
+            spellings=("bfloat16",),
+            kv_cache_dtype="bfloat16",
+            kv_format=None,
+            dtypes=("bfloat16",),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=(">=8.0", "rocm", "xpu"),
+            kernel=None,
+            spellings=("fp8", "fp8_e4m3"),
+            kv_cache_dtype="fp8_e4m3",
+            kv_format=None,
+            dtypes=("float16", "bfloat16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=(">=8.0", "rocm", "xpu"),
+            kernel=None,
+            spellings=("fp8_e5m2",),
+            kv_cache_dtype="fp8_e5m2",
+            kv_format=None,
+            dtypes=("float16", "bfloat16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=(">=8.0", "rocm", "xpu"),
+            kernel=None,
+            spellings=("int4_per_token_head",),
+            kv_cache_dtype="int4_per_token_head",
+            kv_format=None,
+            dtypes=("float16", "bfloat16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=(">=8.0", "rocm", "xpu"),
+            kernel=None,
+            spellings=("int8_per_token_head",),
+            kv_cache_dtype="int8_per_token_head",
+            kv_format=None,
+            dtypes=("float16", "bfloat16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=(">=8.0", "rocm", "xpu"),
+            kernel=None,
+            spellings=("fp8_per_token_head",),
+            kv_cache_dtype="fp8_per_token_head",
+            kv_format=None,
+            dtypes=("float16", "bfloat16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("7.x",),
+            kernel=None,
+            spellings=("auto",),
+            kv_cache_dtype="auto",
+            kv_format=None,
+            dtypes=("float16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("7.x",),
+            kernel=None,
+            spellings=("float16",),
+            kv_cache_dtype="float16",
+            kv_format=None,
+            dtypes=("float16",),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("7.x",),
+            kernel=None,
+            spellings=("fp8", "fp8_e4m3"),
+            kv_cache_dtype="fp8_e4m3",
+            kv_format=None,
+            dtypes=("float16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("7.x",),
+            kernel=None,
+            spellings=("fp8_e5m2",),
+            kv_cache_dtype="fp8_e5m2",
+            kv_format=None,
+            dtypes=("float16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("7.x",),
+            kernel=None,
+            spellings=("int4_per_token_head",),
+            kv_cache_dtype="int4_per_token_head",
+            kv_format=None,
+            dtypes=("float16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("7.x",),
+            kernel=None,
+            spellings=("int8_per_token_head",),
+            kv_cache_dtype="int8_per_token_head",
+            kv_format=None,
+            dtypes=("float16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+        Cell(
+            phase="decode",
+            compute_capability=("7.x",),
+            kernel=None,
+            spellings=("fp8_per_token_head",),
+            kv_cache_dtype="fp8_per_token_head",
+            kv_format=None,
+            dtypes=("float16", "float32"),
+            head_sizes=IntSet(multiples=(Multiples(1, minimum=32),)),
+            block_sizes=IntSet(multiples=(Multiples(16),)),
+            topk=NONE,
+            features=("attention_sink",),
+            unknown_features=("topk_length", "extra_kv_pool", "causal", "strided_pages", "lse"),
+            sources=(
+                "vllm==0.33.0 vllm/v1/attention/backends/triton_attn.py:306",
+                "vllm==0.33.0 vllm/platforms/cuda.py:240",
+                "vllm==0.33.0 vllm/platforms/xpu.py:144",
+            ),
+        ),
+    )
+    refusals = ()
+
+
+ENTRY = TritonAttn
