@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import shutil
+from pathlib import Path
 
-from attnmatrix.codegen.answers import Answers, columns
+from attnmatrix.cli import main
 from attnmatrix.codegen.library_words import Words, library_words
 from attnmatrix.codegen.load import load
-from attnmatrix.codegen.pages import pages
-from attnmatrix.codegen.runtime import backend_class
+from attnmatrix.evidence import Record, write
+from tests.records import CASE as BASE
+from tests.records import evidence
 from tests.sources import REAL
 
+SPARSE = {"head_size": 512, "page_size": 64, "query_heads": 64, "topk": 65}
+CASE = BASE | SPARSE | {"kv_format": "ds_mla_v4"}
 
-class Record(NamedTuple):
-    kernel: str
-    outcome: str
-    message: str | None
+
+def told(kernel: str, outcome: str, message: str | None, heads: int) -> Record:
+    """A record of a kernel of the repository's own matrix; heads tell one from another."""
+    return Record(kernel, CASE | {"query_heads": heads}, outcome, False, None, message)
 
 
 RECORDS = [
-    Record("flash_mla.sparse_decode", "refused", "topk (65) mod B_TOPK (64) must be 0"),
-    Record("flash_mla.sparse_decode", "refused", "topk (100) mod B_TOPK (64) must\nbe 0"),
-    Record("flash_mla.sparse_decode", "right", None),
-    Record("flash_mla.sparse_decode", "crashed", "an illegal memory access"),
-    Record("flash_mla.sparse_decode", "refused", "nobody wrote this down | <b>"),
-    Record("flashinfer.batch_mla", "refused", ""),
+    told("flash_mla.sparse_decode", "refused", "topk (65) mod B_TOPK (64) must be 0", 1),
+    told("flash_mla.sparse_decode", "refused", "topk (100) mod B_TOPK (64) must be 0", 2),
+    told("flash_mla.sparse_decode", "untested", "no memory was left", 3),
+    told("flash_mla.sparse_decode", "crashed", "an illegal memory access", 4),
+    told("flash_mla.sparse_decode", "refused", "nobody wrote this down | <b>", 5),
+    told("flash_mla.sparse_prefill", "refused", None, 1),
 ]
 
 
@@ -38,14 +42,15 @@ def test_words_that_differ_in_numbers_are_told_once():
     }
 
 
-def test_a_kernel_s_page_lists_them():
-    matrix = load(REAL)
-    shown = columns(matrix.document)
-    answers = {
-        name: Answers(backend_class(matrix, name), shown) for name in matrix.document.backends
-    }
-    found = pages(matrix, answers, RECORDS)
-    template, context = found["kernels/flash_mla.sparse_decode.md"]
-    assert template == "kernel.md.j2"
-    assert [words.times for words in context["words"]] == [2, 1]
-    assert found["kernels/flashinfer.batch_mla.md"][1]["words"] == []
+def test_a_kernel_s_page_lists_them(tmp_path: Path) -> None:
+    source = Path(shutil.copy(REAL, tmp_path))
+    made = evidence(*RECORDS, library="flash_mla", provider=("vllm", "0.33.0"))
+    write(tmp_path / "evidence", made)
+    assert main(["gen", "--source", str(source)]) == 0
+    pages = tmp_path / "docs" / "reference" / "kernels"
+    page = (pages / "flash_mla.sparse_decode.md").read_text(encoding="utf-8")
+    _, _, said = page.partition("## What it said to probes\n")
+    bullets = [line for line in said.partition("\n## ")[0].splitlines() if line.startswith("- ")]
+    assert len(bullets) == 2
+    assert "(cases: 2; [what to do](../reasons/topk.md))" in bullets[0]
+    assert bullets[1].endswith("(cases: 1)")

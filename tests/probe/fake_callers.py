@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from attnmatrix.probe.case import Answer, Case
-from attnmatrix.rows import Call, judge, load_rows
+from attnmatrix.probe.claims import load_claims
+from attnmatrix.rows import Call, judge
+from attnmatrix.standings import excepted
 
 H200 = (9, 0)
 
@@ -42,7 +44,8 @@ def examine(case: Case, provider: tuple[str, str], device: str) -> Answer:
             return BEHAVIOURS[behaviour](case)
     time.sleep(bids.get("seconds", 0))
     call: Call = case.call(H200, provider)
-    if judge(load_rows(case.kernel), call).row is not None:
+    claims = load_claims(case.kernel)
+    if judge(claims.rows, call).row is not None or excepted(claims.exceptions, call) is not None:
         return right(case)
     return Answer("refused", None, "fake: not built for this")
 
