@@ -28,7 +28,6 @@ RECORDS = [
     told("flash_mla.sparse_decode", "untested", "no memory was left", 3),
     told("flash_mla.sparse_decode", "crashed", "an illegal memory access", 4),
     told("flash_mla.sparse_decode", "refused", "nobody wrote this down | <b>", 5),
-    told("flash_mla.sparse_prefill", "refused", None, 1),
 ]
 
 

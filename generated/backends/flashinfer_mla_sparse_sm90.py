@@ -6,6 +6,7 @@
 from attnmatrix.backend import Backend, MultipleOf
 from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet, Multiples
+from attnmatrix.verified import Verified
 
 NAME = "FLASHINFER_MLA_SPARSE_SM90"
 
@@ -53,6 +54,17 @@ class FlashinferMlaSparseSm90(Backend):
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flashinfer-flashinfer-python-0.7.4.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("flashinfer-python", "0.7.4"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    right=26,
+                ),
+            ),
             notes=(
                 "The selected indices are the page table, with pages of 1 token.",
                 "vLLM asks for FlashInfer 0.6.18 whatever the cache.",
@@ -82,6 +94,17 @@ class FlashinferMlaSparseSm90(Backend):
                 "flashinfer-ai/flashinfer#3694",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flashinfer-flashinfer-python-0.7.4.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("flashinfer-python", "0.7.4"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    right=26,
+                ),
             ),
             notes=(
                 "The selected indices are the page table, with pages of 1 token.",
@@ -113,6 +136,17 @@ class FlashinferMlaSparseSm90(Backend):
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flashinfer-flashinfer-python-0.7.4.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("flashinfer-python", "0.7.4"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    right=26,
+                ),
+            ),
             notes=(
                 "The selected indices are the page table, with pages of 1 token.",
                 "vLLM asks for FlashInfer 0.6.18 whatever the cache.",
@@ -141,6 +175,17 @@ class FlashinferMlaSparseSm90(Backend):
                 "flashinfer-ai/flashinfer#4373",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flashinfer-flashinfer-python-0.7.4.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("flashinfer-python", "0.7.4"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    right=26,
+                ),
             ),
             notes=(
                 "The selected indices are the page table, with pages of 1 token.",
@@ -170,6 +215,17 @@ class FlashinferMlaSparseSm90(Backend):
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flashinfer-flashinfer-python-0.7.4.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("flashinfer-python", "0.7.4"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    right=26,
+                ),
+            ),
             notes=(
                 "The selected indices are the page table, with pages of 1 token.",
                 "vLLM asks for FlashInfer 0.6.18 whatever the cache.",
@@ -199,6 +255,17 @@ class FlashinferMlaSparseSm90(Backend):
                 "flashinfer-ai/flashinfer#3694",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flashinfer-flashinfer-python-0.7.4.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("flashinfer-python", "0.7.4"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    right=26,
+                ),
             ),
             notes=(
                 "The selected indices are the page table, with pages of 1 token.",
@@ -230,6 +297,17 @@ class FlashinferMlaSparseSm90(Backend):
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flashinfer-flashinfer-python-0.7.4.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("flashinfer-python", "0.7.4"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    right=26,
+                ),
+            ),
             notes=(
                 "The selected indices are the page table, with pages of 1 token.",
                 "vLLM asks for FlashInfer 0.6.18 whatever the cache.",
@@ -258,6 +336,17 @@ class FlashinferMlaSparseSm90(Backend):
                 "flashinfer-ai/flashinfer#4373",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashinfer_mla_sparse_sm90.py:146",
                 "flashinfer-python==0.7.4 flashinfer/mla/_batch_mla/_backends/_fa_common.py:191",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flashinfer-flashinfer-python-0.7.4.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("flashinfer-python", "0.7.4"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    right=26,
+                ),
             ),
             notes=(
                 "The selected indices are the page table, with pages of 1 token.",

@@ -6,6 +6,7 @@
 from attnmatrix.backend import Backend
 from attnmatrix.cell import Cell
 from attnmatrix.intset import NONE, IntSet, Multiples
+from attnmatrix.verified import Verified
 
 NAME = "FLASHMLA"
 
@@ -57,6 +58,29 @@ class Flashmla(Backend):
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:51",
                 "vllm-project/vllm#32477",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("causal", "lse"),
+                    right=36,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("causal", "lse"),
+                    right=36,
+                ),
+            ),
             notes=("LSE is a natural logarithm, and +inf for a row without keys.",),
         ),
         Cell(
@@ -82,6 +106,29 @@ class Flashmla(Backend):
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:51",
                 "vllm-project/vllm#32477",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("float16",),
+                    features=("causal", "lse"),
+                    right=36,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("float16",),
+                    features=("causal", "lse"),
+                    right=36,
+                ),
+            ),
             notes=("LSE is a natural logarithm, and +inf for a row without keys.",),
         ),
         Cell(
@@ -105,6 +152,18 @@ class Flashmla(Backend):
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla.py:46",
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:51",
                 "vllm-project/vllm#32477",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("causal", "lse"),
+                    right=36,
+                ),
             ),
             notes=("LSE is a natural logarithm, and +inf for a row without keys.",),
         ),
@@ -130,6 +189,18 @@ class Flashmla(Backend):
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:51",
                 "vllm-project/vllm#32477",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("float16",),
+                    features=("causal", "lse"),
+                    right=36,
+                ),
+            ),
             notes=("LSE is a natural logarithm, and +inf for a row without keys.",),
         ),
         Cell(
@@ -154,6 +225,29 @@ class Flashmla(Backend):
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla.py:46",
                 "vllm==0.33.0 vllm/v1/attention/ops/flashmla.py:51",
                 "vllm-project/vllm#32477",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("causal", "lse"),
+                    right=36,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("causal", "lse"),
+                    right=36,
+                ),
             ),
             notes=(
                 "Queries are e4m3 too, each side with one float32 scale; the output is bfloat16.",

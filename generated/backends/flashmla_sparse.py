@@ -6,6 +6,7 @@
 from attnmatrix.backend import Backend, MultipleOf
 from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet, Multiples
+from attnmatrix.verified import Verified
 
 NAME = "FLASHMLA_SPARSE"
 
@@ -49,6 +50,29 @@ class FlashmlaSparse(Backend):
                 "vllm-project/FlashMLA@43a39eeb csrc/api/sparse_fwd.h",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla_sparse.py:147",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("topk_length", "lse"),
+                    right=32,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("topk_length", "lse"),
+                    right=32,
+                ),
+            ),
             notes=(
                 "The kernels take an attention sink, but this backend passes none on.",
                 "It knows no pages; the cache is one array of rows, so pages must lie close together.",
@@ -77,6 +101,29 @@ class FlashmlaSparse(Backend):
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:215",
                 "vllm-project/FlashMLA@43a39eeb csrc/api/sparse_fwd.h",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla_sparse.py:147",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("topk_length", "lse"),
+                    right=32,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("topk_length", "lse"),
+                    right=32,
+                ),
             ),
             notes=(
                 "The kernels take an attention sink, but this backend passes none on.",
@@ -108,6 +155,29 @@ class FlashmlaSparse(Backend):
                 "vllm-project/FlashMLA@02137a43 csrc/kernels/sm90/decode/sparse/splitkv_mla.cuh",
                 "vllm==0.33.0 vllm/_flashmla_C.abi3.so",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla_sparse.py:147",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("strided_pages", "lse"),
+                    right=23,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("strided_pages", "lse"),
+                    right=23,
+                ),
             ),
             notes=(
                 "The kernels take an attention sink, but this backend passes none on.",
@@ -204,6 +274,29 @@ class FlashmlaSparse(Backend):
                 "vllm-project/FlashMLA@43a39eeb csrc/api/sparse_fwd.h",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla_sparse.py:147",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("topk_length", "lse"),
+                    right=32,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("topk_length", "lse"),
+                    right=32,
+                ),
+            ),
             notes=(
                 "The kernels take an attention sink, but this backend passes none on.",
                 "It knows no pages; the cache is one array of rows, so pages must lie close together.",
@@ -232,6 +325,29 @@ class FlashmlaSparse(Backend):
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:215",
                 "vllm-project/FlashMLA@43a39eeb csrc/api/sparse_fwd.h",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla_sparse.py:147",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("topk_length", "lse"),
+                    right=32,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("topk_length", "lse"),
+                    right=32,
+                ),
             ),
             notes=(
                 "The kernels take an attention sink, but this backend passes none on.",
@@ -263,6 +379,29 @@ class FlashmlaSparse(Backend):
                 "vllm==0.33.0 vllm/third_party/flashmla/flash_mla_interface.py:215",
                 "vllm-project/FlashMLA@43a39eeb csrc/api/sparse_fwd.h",
                 "vllm==0.33.0 vllm/v1/attention/backends/mla/flashmla_sparse.py:147",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("lse",),
+                    right=10,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("lse",),
+                    right=10,
+                ),
             ),
             notes=(
                 "The kernels take an attention sink, but this backend passes none on.",

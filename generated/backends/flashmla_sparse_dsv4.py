@@ -6,6 +6,7 @@
 from attnmatrix.backend import Backend
 from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet, Multiples
+from attnmatrix.verified import Verified
 
 NAME = "FLASHMLA_SPARSE_DSV4"
 
@@ -59,6 +60,29 @@ class FlashmlaSparseDsv4(Backend):
                 "vllm-project/vllm#44892",
                 "vllm-project/vllm#45091",
             ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
+                    right=12,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
+                    right=12,
+                ),
+            ),
             notes=(
                 "A block of 256 tokens holds 64 or 2 compressed records; the window's pages hold 64 tokens.",
                 "Prefill gathers both pools into bfloat16 rows first.",
@@ -94,6 +118,29 @@ class FlashmlaSparseDsv4(Backend):
                 "vllm==0.33.0 vllm/models/deepseek_v4/attention.py:94",
                 "vllm-project/vllm#44892",
                 "vllm-project/vllm#45091",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("attention_sink", "topk_length"),
+                    right=7,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("attention_sink", "topk_length"),
+                    right=7,
+                ),
             ),
             notes=(
                 "A block of 256 tokens holds 64 or 2 compressed records; the window's pages hold 64 tokens.",

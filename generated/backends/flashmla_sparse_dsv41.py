@@ -6,6 +6,7 @@
 from attnmatrix.backend import Backend
 from attnmatrix.cell import Cell
 from attnmatrix.intset import IntSet, Multiples
+from attnmatrix.verified import Verified
 
 NAME = "FLASHMLA_SPARSE_DSV41"
 
@@ -54,6 +55,29 @@ class FlashmlaSparseDsv41(Backend):
                 "vllm==0.33.0 vllm/models/deepseek_v41/sparse_mla.py:260",
                 "vllm==0.33.0 vllm/models/deepseek_v41/attention.py:141",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashmla.py:55",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
+                    right=43,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("attention_sink", "topk_length", "extra_kv_pool", "strided_pages"),
+                    right=43,
+                ),
             ),
             notes=(
                 "Off 10.x vLLM keeps V4.1 models in the V4 record of 584 B.",
@@ -121,6 +145,29 @@ class FlashmlaSparseDsv41(Backend):
                 "vllm==0.33.0 vllm/models/deepseek_v41/sparse_mla.py:260",
                 "vllm==0.33.0 vllm/models/deepseek_v41/attention.py:141",
                 "vllm==0.33.0 vllm/models/deepseek_v41/nvidia/flashmla.py:55",
+            ),
+            evidence=(
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.24.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.24.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("attention_sink", "topk_length"),
+                    right=18,
+                    stale=True,
+                ),
+                Verified(
+                    "evidence/h200-flash_mla-vllm-0.33.0.json",
+                    gpu="H200",
+                    compute_capability="9.0",
+                    provider=("vllm", "0.33.0"),
+                    date="2026-12-03",
+                    dtypes=("bfloat16",),
+                    features=("attention_sink", "topk_length"),
+                    right=18,
+                ),
             ),
             notes=(
                 "Off 10.x vLLM keeps V4.1 models in the V4 record of 584 B.",
