@@ -33,7 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         return _fail("cannot print: standard output is closed")
     with Output() as output:
-        code: int = arguments.run(arguments)
+        try:
+            code: int = arguments.run(arguments)
+        except _Usage as error:
+            code = _fail(error)
     if output.error is None or isinstance(output.error, BrokenPipeError):
         return code  # the reader of a pipe may stop reading
     return _fail(f"cannot print: {output.error.strerror}")
@@ -231,12 +234,12 @@ def _explain(arguments: argparse.Namespace) -> int:
     from .registry import backend_names, get_backend
     from .selection import explain
 
+    request = _request(arguments)
     try:
-        request = _request(arguments)
         backends = arguments.backends or backend_names(arguments.matrix)
         found = [get_backend(name, arguments.matrix) for name in backends]
         verdicts = explain(found, request)
-    except (_Usage, UnknownName) as error:
+    except UnknownName as error:
         return _fail(error)
     if arguments.json:
         _print_json([verdict.to_json() for verdict in verdicts])
@@ -249,10 +252,7 @@ def _explain(arguments: argparse.Namespace) -> int:
 def _select(arguments: argparse.Namespace) -> int:
     from .selection import select
 
-    try:
-        selection = select(_request(arguments), matrix=arguments.matrix)
-    except _Usage as error:
-        return _fail(error)
+    selection = select(_request(arguments), matrix=arguments.matrix)
     if arguments.json:
         _print_json(selection.to_json())
     else:
@@ -287,20 +287,14 @@ def _gen(arguments: argparse.Namespace) -> int:
 def _probe(arguments: argparse.Namespace) -> int:
     from .probe.command import probe
 
-    try:
-        _find_matrix(arguments.matrix)
-    except _Usage as error:
-        return _fail(error)
+    _find_matrix(arguments.matrix)
     return probe(arguments)
 
 
 def _audit(arguments: argparse.Namespace) -> int:
     from .audit.command import audit
 
-    try:
-        _find_matrix(arguments.matrix)
-    except _Usage as error:
-        return _fail(error)
+    _find_matrix(arguments.matrix)
     releases = [arguments.release, *([arguments.later] if arguments.later else [])]
     return audit(
         arguments.engine, releases, arguments.format, arguments.time_limit, arguments.matrix
@@ -310,10 +304,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 def _import(arguments: argparse.Namespace) -> int:
     from .audit.command import import_
 
-    try:
-        _find_matrix(arguments.matrix)
-    except _Usage as error:
-        return _fail(error)
+    _find_matrix(arguments.matrix)
     return import_(arguments.engine, arguments.release, arguments.time_limit, arguments.matrix)
 
 

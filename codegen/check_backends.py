@@ -21,20 +21,19 @@ def variants_narrow(matrix: Matrix) -> Iterator[Problem]:
     """A variant may claim less than its backend, never more: the backend's lists are the whole."""
     for path, backend, variant in _variants(matrix):
         for axis in ("dtypes", "head_sizes", "features"):
-            claimed, whole = getattr(variant, axis), getattr(backend, axis)
-            if claimed is None or whole == "any":
+            own, whole = getattr(variant, axis), getattr(backend, axis)
+            if own is None or whole == "any":
                 continue
-            if isinstance(claimed, IntSet):
-                if not claimed <= size_set(whole):
+            if isinstance(own, IntSet):
+                if not own <= size_set(whole):
                     yield Problem(
                         matrix.source.place((*path, axis)),
                         "claim-outside-backend",
-                        f"the variant has {claimed}, but the backend's {axis} are "
-                        f"{size_set(whole)}",
+                        f"the variant has {own}, but the backend's {axis} are {size_set(whole)}",
                         "widen the backend's, or narrow these",
                     )
                 continue
-            for i, value in enumerate(claimed):
+            for i, value in enumerate(own):
                 if value not in whole and (axis != "features" or value in FEATURES):
                     yield Problem(
                         matrix.source.place((*path, axis, i)),

@@ -193,6 +193,9 @@ _QUERY_DTYPE = "What the engine casts queries to before the kernel, if it does."
 _MODEL_DTYPES = "The model dtypes that may use it; by default the variant's."
 
 
+ModelDtypes = Annotated[list[Literal[DTYPES]], Field(min_length=1), Unique]  # type: ignore[valid-type]
+
+
 class Stored(Model):
     """A KV-cache dtype with a format of its own."""
 
@@ -201,9 +204,7 @@ class Stored(Model):
     query_dtype: Literal[DTYPES] | None = Field(  # type: ignore[valid-type]
         None, description=_QUERY_DTYPE
     )
-    dtypes: Annotated[list[Literal[DTYPES]], Field(min_length=1), Unique] | None = Field(  # type: ignore[valid-type]
-        None, description=_MODEL_DTYPES
-    )
+    dtypes: ModelDtypes | None = Field(None, description=_MODEL_DTYPES)
 
 
 class Padding(Model):
@@ -323,9 +324,7 @@ class Variant(Model):
         description=f"{{format: NAME}}, or the name it is an alias of; {MODEL_DTYPE} follows the "
         "model's dtype.",
     )
-    dtypes: Annotated[list[Literal[DTYPES]], Field(min_length=1), Unique] | None = Field(  # type: ignore[valid-type]
-        None, description="Narrows the backend's dtypes."
-    )
+    dtypes: ModelDtypes | None = Field(None, description="Narrows the backend's dtypes.")
     head_sizes: HeadSizes | None = Field(None, description="Narrows the backend's head sizes.")
     features: Annotated[list[str], Unique] | None = Field(
         None, description="Narrows the backend's features."
@@ -354,9 +353,7 @@ class Backend(Model):
     summary: Line = Field(description="What it is, in one line without a full stop.")
     mla: Flag = Field(description="Multi-head latent attention; any for both.")
     sparse: Flag = Field(description="Attention to top-k selected tokens; any for both.")
-    dtypes: Annotated[list[Literal[DTYPES]], Unique] = Field(  # type: ignore[valid-type]
-        min_length=1, description="Model dtypes."
-    )
+    dtypes: ModelDtypes = Field(description="Model dtypes.")
     head_sizes: HeadSizesOrAny = Field(description="Elements a query head; any for all.")
     features: Annotated[list[str], Unique] = Field(
         description="Features that the backend passes on. Where no kernel is named, those not "

@@ -17,12 +17,11 @@ from .flash_mla import VALUE_SIZE
 from .launch import require_planned, require_sizes, resolve_device, unplanned, wrong_shape
 from .providers import FlashMLA, find_flash_mla
 from .rows import Call, capability_of, find_row, query_heads_taken
+from .softmax import LN2
 from .views import CacheViews, plain_view
 
 if TYPE_CHECKING:
     from attnmatrix.kv_format import KVFormat
-
-_LN2 = 0.6931471805599453
 
 
 class _Plan(NamedTuple):
@@ -175,7 +174,7 @@ class SparsePrefill:
             self._check(plan, q, indices, topk_length, attn_sink, out)
             raise
         if plan.base_2:
-            lse.mul_(_LN2)
+            lse.mul_(LN2)
         if heads != plan.heads:
             written, lse = written[:, :heads], lse[:, :heads]
         if wanted_out is None or (plan.last == "out" and out is not None):

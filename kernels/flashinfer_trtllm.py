@@ -18,13 +18,13 @@ from .errors import KernelError
 from .launch import require_planned, require_sizes, resolve_device, unplanned
 from .providers import find_flashinfer
 from .rows import Call, capability_of, find_row
+from .softmax import LN2
 from .views import CacheViews, plain_view
 
 if TYPE_CHECKING:
     from attnmatrix.kv_format import KVFormat
 
 WORKSPACE_BYTES = 128 << 20
-_LN2 = 0.6931471805599453
 
 
 class _Plan(NamedTuple):
@@ -197,7 +197,7 @@ class TrtllmDecode:
             return_lse=True,
         )
         if not plan.natural and plan.fixed["backend"] == "trtllm-gen":
-            lse.mul_(_LN2)
+            lse.mul_(LN2)
         return written.view(out_shape), lse.view(batch, q_len, heads).mT
 
     def _tables(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
+
+LN2 = math.log(2)
+"""What makes a natural logarithm, such as an LSE, of one to base 2."""
 
 
 class RunningSoftmax:

@@ -7,9 +7,10 @@ read from a kernel library, by a person.
 from __future__ import annotations
 
 import json
-import re
 
+from ..gpus import DEVICE_NAMES
 from .capabilities import CAPABILITIES, FURTHER_CAPABILITIES, capability_text
+from .head_sizes import bounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from .reading import Reading
 
 _GPUS = [capability_text(pair) for pair in sorted((*CAPABILITIES, *FURTHER_CAPABILITIES))]
-_DEVICES = {"cpu": "none", "rocm": "rocm", "xpu": "xpu"}  # platforms, by the pattern for each
-_RULE = re.compile(r"(%|>=|<=)([0-9]+)")
 _CUT = ("kv_cache_dtypes", "block_sizes", "head_sizes", "sink")  # may depend on the GPU
 
 
@@ -104,7 +103,7 @@ def _variants(reading: Reading, name: str, cuda: bool) -> Iterator[tuple[str, di
     if not cuda:
         cells = {field: row[field] for field in _CUT}
         if None not in (cells["kv_cache_dtypes"], cells["block_sizes"], cells["head_sizes"]):
-            yield _DEVICES[reading.platforms[name]], cells
+            yield DEVICE_NAMES[reading.platforms[name]], cells
         return
     groups: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for gpu in row["compute_capabilities"]:
@@ -144,8 +143,8 @@ def _head_size(size: int | str) -> str:
     if isinstance(size, int):
         return str(size)
     words = {"%": "multiple_of", ">=": "min", "<=": "max"}
-    parts = (_RULE.fullmatch(part) for part in size.split(","))
-    return f"{{{', '.join(f'{words[part[1]]}: {part[2]}' for part in parts if part)}}}"
+    parts = bounds(size) if size != "none" else []
+    return f"{{{', '.join(f'{words[sign]}: {number}' for sign, number in parts)}}}"
 
 
 def _notes(reading: Reading, name: str) -> Iterator[str]:

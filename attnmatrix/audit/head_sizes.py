@@ -37,12 +37,15 @@ def expand(sizes: list[int | str], samples: Sequence[int]) -> list[int]:
     return found
 
 
+def bounds(rule: str) -> list[tuple[str, int]]:
+    """The parts of a rule that `summary` wrote: `%8,<=256` is ('%', 8) and ('<=', 256)."""
+    return [(part.rstrip("0123456789"), int(part.lstrip("%<>="))) for part in rule.split(",")]
+
+
 def holds(rule: str, size: int) -> bool:
-    """Whether a rule that `summary` wrote, such as `%8,<=256`, holds a head size."""
+    """Whether such a rule holds a head size."""
     tests = {"%": lambda n: size % n == 0, ">=": lambda n: size >= n, "<=": lambda n: size <= n}
-    return all(
-        tests[part.rstrip("0123456789")](int(part.lstrip("%<>="))) for part in rule.split(",")
-    )
+    return all(tests[sign](number) for sign, number in bounds(rule))
 
 
 def includes(sizes: list[int | str], size: int) -> bool:

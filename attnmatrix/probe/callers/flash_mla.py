@@ -9,12 +9,11 @@ from torch import Tensor
 
 from attnmatrix.kernels.flash_mla import SGLANG_NAMES
 from attnmatrix.kernels.providers import FlashMLA, Operator, load_flash_mla
+from attnmatrix.kernels.softmax import LN2
 from attnmatrix.libraries import Absent
 
 from .caller import CALL_HAS_NO, Caller, Needs, NotExpressible, Result, Unavailable
 from .inputs import Problem
-
-LN2 = 0.6931471805599453
 
 
 def load(distribution: str) -> FlashMLA:
@@ -32,13 +31,15 @@ def _operator(library: FlashMLA, name: str) -> Operator:
     return operator
 
 
+def _last(operator: Operator, problem: Problem) -> tuple[Any, ...]:
+    """The argument that some builds have at the end: no output of ours, or the format's name."""
+    if operator.last == "kv_format":
+        return (SGLANG_NAMES.get(problem.case.kv_format),)
+    return (None,) if operator.last == "out" else ()
+
+
 def _sparse_decode(library: FlashMLA, problem: Problem) -> Result:
     operator = _operator(library, "sparse_decode")
-    last: tuple[Any, ...] = ()
-    if operator.last == "out":
-        last = (None,)
-    elif operator.last == "kv_format":
-        last = (SGLANG_NAMES.get(problem.case.kv_format),)
     extra = problem.extra
     out, lse, _, _ = operator.call(
         problem.q,
@@ -53,7 +54,7 @@ def _sparse_decode(library: FlashMLA, problem: Problem) -> Result:
         problem.extra_topk_length,
         problem.value_size,
         problem.score_scale,
-        *last,
+        *_last(operator, problem),
     )
     return Result(out, lse)
 
@@ -74,7 +75,7 @@ def _sparse_prefill(library: FlashMLA, problem: Problem) -> Result:
         problem.value_size,
         problem.sink,
         problem.topk_length,
-        *((None,) if operator.last == "out" else ()),
+        *_last(operator, problem),
     )
     if library.distribution == "sglang-kernel":
         lse = lse * LN2  # which gives it in base 2
@@ -93,7 +94,7 @@ def _dense_decode(library: FlashMLA, problem: Problem) -> Result:
         problem.causal,
         None,
         None,
-        *((None,) if operator.last == "out" else ()),
+        *_last(operator, problem),
     )
     return Result(out, lse)
 

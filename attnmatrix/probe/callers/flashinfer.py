@@ -13,10 +13,10 @@ from attnmatrix.kernels.flashinfer import WORKSPACE_BYTES, default_backend
 from attnmatrix.kernels.flashinfer_tables import Table, dense_table, sparse_table
 from attnmatrix.kernels.providers import find_flashinfer
 from attnmatrix.kernels.rows import capability_of
+from attnmatrix.kernels.softmax import LN2
 
 from .arguments import call_with, has_argument
 from .caller import CALL_HAS_NO, Caller, Needs, NotExpressible, Result, Unavailable
-from .flash_mla import LN2
 from .inputs import Problem
 
 
@@ -32,6 +32,13 @@ def load(distribution: str) -> Any:
 def workspace(device: torch.device) -> Tensor:
     """Zeroed memory for partial results, kept as engines keep theirs."""
     return torch.zeros(WORKSPACE_BYTES, dtype=torch.uint8, device=device)
+
+
+def lengths_or_full(problem: Problem, given: Tensor | None, full: int) -> Tensor:
+    """The top-k lengths at hand, or `full` for every sequence: int32 [batch]."""
+    if given is not None:
+        return given
+    return torch.full(problem.q.shape[:1], full, dtype=torch.int32, device=problem.q.device)
 
 
 def plan_batch_mla(mla: Any, problem: Problem) -> Any:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from attnmatrix.kernels.flashinfer_sm120 import DSV4_NAMES
+from attnmatrix.kernels.softmax import LN2
 
 from .arguments import call_with
 from .caller import CALL_HAS_NO, Caller, Needs, NotExpressible, Result
-from .flash_mla import LN2
-from .flashinfer import load, workspace
+from .flashinfer import lengths_or_full, load, workspace
 from .inputs import Problem
 from .pools import Pool
 
@@ -106,10 +105,7 @@ def _is_rope_free(problem: Problem) -> bool:
 def _lengths(problem: Problem, indices: Tensor | None, given: Tensor | None) -> Tensor:
     """One length a query."""
     assert indices is not None
-    if given is not None:
-        return given
-    shape = (problem.q.shape[0],)
-    return torch.full(shape, indices.shape[2], dtype=torch.int32, device=problem.q.device)
+    return lengths_or_full(problem, given, indices.shape[2])
 
 
 _FEATURES = frozenset({"attention_sink", "topk_length", "extra_kv_pool", "strided_pages", "lse"})

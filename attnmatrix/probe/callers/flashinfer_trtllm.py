@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from attnmatrix.kernels.flashinfer_dsv4 import WINDOW
 from attnmatrix.kernels.rows import capability_of
+from attnmatrix.kernels.softmax import LN2
 
 from .arguments import call_with, has_argument
 from .caller import Caller, Needs, NotExpressible, Result
-from .flash_mla import LN2
-from .flashinfer import load, workspace
+from .flashinfer import lengths_or_full, load, workspace
 from .inputs import Problem
 
 BLOCK_TOKENS = 128
@@ -65,7 +64,7 @@ def _by_pages(problem: Problem) -> dict[str, Any]:
 def _by_indices(problem: Problem) -> dict[str, Any]:
     assert problem.indices is not None
     topk = problem.indices.shape[2]
-    lengths = _or_full(problem, problem.topk_length, topk)
+    lengths = lengths_or_full(problem, problem.topk_length, topk)
     found = {
         "block_tables": problem.indices,
         "seq_lens": lengths,
@@ -77,21 +76,14 @@ def _by_indices(problem: Problem) -> dict[str, Any]:
     return found
 
 
-def _or_full(problem: Problem, lengths: Tensor | None, full: int) -> Tensor:
-    if lengths is not None:
-        return lengths
-    shape = (problem.q.shape[0],)
-    return torch.full(shape, full, dtype=torch.int32, device=problem.q.device)
-
-
 def _dsv4(mla: Any, problem: Problem) -> Result:
     """The window's indices come first in one table. Without an extra pool, one cache is both."""
     assert problem.indices is not None
     table = problem.indices.flatten(0, 1)
-    lengths = _or_full(problem, problem.topk_length, table.shape[1])
+    lengths = lengths_or_full(problem, problem.topk_length, table.shape[1])
     extra = problem.extra or problem.pool
     if problem.extra_indices is not None:
-        lengths = table.shape[1] + _or_full(
+        lengths = table.shape[1] + lengths_or_full(
             problem, problem.extra_topk_length, problem.extra_indices.shape[2]
         )
         table = torch.cat((table, problem.extra_indices.flatten(0, 1)), 1)
@@ -104,7 +96,8 @@ def _dsv4(mla: Any, problem: Problem) -> Result:
         "workspace_buffer": workspace(problem.q.device),
         "sparse_indices": table,
         "sparse_topk_lens": lengths.int(),
-        "seq_lens": _or_full(problem, None, 1 << 20),  # the whole window lies in the sequence
+        # The whole window lies in the sequence.
+        "seq_lens": lengths_or_full(problem, None, 1 << 20),
         "bmm1_scale": problem.score_scale * scale,
         "bmm2_scale": scale,
         "kv_layout": "HND",
