@@ -30,13 +30,16 @@ _INTS = {
     "query_heads": "query_heads",
     "topk": "topk",
 }
-_AXIS = {
+AXIS_KEYS = {
     "kv_format": "kv_formats",
     "dtype": "dtypes",
     **_INTS,
     "extra_kv_format": "extra_kv_formats",
+    "features": "features",
 }
-FIELDS = ("compute_capability", "provider", *_AXIS)
+"""The key of a row, or of an exception, for each axis of a call."""
+
+FIELDS = ("compute_capability", "provider", *(axis for axis in AXIS_KEYS if axis != "features"))
 """The fields of a call that a row is asked about, besides features."""
 
 # The same few texts come in every row; all of these are frozen.
@@ -138,7 +141,7 @@ def takes(row: Mapping[str, Any], call: Call, field: str, *, untested: bool = Fa
     if field == "features":
         return not _untaken(row, call, untested)
     value = getattr(call, field)
-    accepted = row[_AXIS[field]]
+    accepted = row[AXIS_KEYS[field]]
     if field == "extra_kv_format":
         accepted = accepted or [call.kv_format]
     if value is None or accepted == "any":
@@ -180,7 +183,7 @@ def _failure(row: Mapping[str, Any], call: Call, field: str, value: Any) -> Fail
         return Failure(field, "==".join(value), _versions_words(row["versions"], value[0]))
     if field == "features":
         return Failure(field, value, _words(row["features"]["known"]) or "none")
-    accepted = row[_AXIS[field]]
+    accepted = row[AXIS_KEYS[field]]
     if accepted == "unknown":
         return Failure(field, value, "what nobody has established")
     if field in _INTS:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import and_, itemgetter
 from typing import Any
 
-from .rows import FIELDS, IDENTITY, Call, in_order, takes
+from .rows import AXIS_KEYS, FIELDS, IDENTITY, Call, in_order, takes
 
 _ANY_INT = [{"multiple_of": 1, "min": 1, "max": None}]
 _ANY_ROW: dict[str, Any] = {
@@ -130,6 +130,28 @@ def excepted(exceptions: Sequence[Mapping[str, Any]], call: Call) -> int | None:
         if _falls_under(exception, call):
             return place
     return None
+
+
+def excepted_of(
+    exceptions: Sequence[Mapping[str, Any]],
+    compute_capability: tuple[int, int],
+    provider: tuple[str, str],
+    cases: Sequence[Mapping[str, Any]],
+) -> list[int | None]:
+    """The same of many cases on one GPU with one provider, asked once for what tells them apart."""
+    columns: dict[str, list[Any]] = {}
+    for axis, key in AXIS_KEYS.items():
+        if axis == "kv_format" or any(key in named for named in exceptions):
+            columns[axis] = list(map(itemgetter(axis), cases))
+    if "features" in columns:
+        columns["features"] = list(map(tuple, columns["features"]))
+    anything = Call(compute_capability, provider, "", "", 1, 1, 1)
+    keys = list(zip(*columns.values(), strict=True))
+    found = {
+        key: excepted(exceptions, anything._replace(**dict(zip(columns, key, strict=True))))
+        for key in {*keys}
+    }
+    return [found[key] for key in keys]
 
 
 def _falls_under(exception: Mapping[str, Any], call: Call) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,31 @@ def bench_explain(benchmark: Any) -> None:
 def bench_gen(benchmark: Any) -> None:
     """attnmatrix gen, nothing to change"""
     process(benchmark, "-c", "from attnmatrix.cli import main; main(['gen'])")
+
+
+def bench_gen_edited(benchmark: Any, tmp_path: Path) -> None:
+    """attnmatrix gen, a line of one backend edited since"""
+    source = tmp_path / SOURCE.name
+    shutil.copytree(ROOT / "evidence", tmp_path / "evidence")
+    text = SOURCE.read_text(encoding="utf-8")
+    line = "summary: DeepSeek-V4 sparse MLA through FlashMLA\n"
+    assert line in text
+    edits = iter(range(1000))
+    code = f"from attnmatrix.cli import main; main(['gen', '--source', {str(source)!r}])"
+
+    def edit() -> None:
+        edited = text.replace(line, f"summary: Number {next(edits)}\n", 1)
+        source.write_text(edited, encoding="utf-8")
+
+    def run() -> None:
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+    benchmark.pedantic(run, setup=edit, rounds=20, warmup_rounds=3)
+
+
+def bench_check(benchmark: Any) -> None:
+    """attnmatrix gen --check"""
+    process(benchmark, "-c", "from attnmatrix.cli import main; main(['gen', '--check'])")
 
 
 def made_up(backends: int) -> str:

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from attnmatrix.evidence import OUTCOMES, Evidence, InvalidEvidence, Record, parse, standing_of
 from attnmatrix.evidence_faults import record_lines
-from attnmatrix.standings import RowIndex, excepted
+from attnmatrix.standings import RowIndex, excepted_of
 
 from .folders import EVIDENCE
 from .problems import Place, Problem
@@ -115,14 +115,15 @@ def _hold(
     evidence: Evidence, records: Sequence[Record], rows: Rows, exceptions: Rows
 ) -> tuple[list[str], list[int | None], list[int | None]]:
     index = RowIndex(rows, evidence.capability, evidence.provider)
-    taken = index.rows_of([record.case for record in records])
+    cases = [record.case for record in records]
+    taken = index.rows_of(cases)
     standings = [
         _STANDING[record.outcome, row is not None]
         for record, row in zip(records, taken, strict=True)
     ]
     if not exceptions:
         return standings, taken, [None] * len(records)
-    under = [excepted(exceptions, evidence.call(record)) for record in records]
+    under = excepted_of(exceptions, evidence.capability, evidence.provider, cases)
     for i, place in enumerate(under):
         if place is not None and standings[i] == "underclaim":
             standings[i] = "excepted"

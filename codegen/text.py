@@ -95,6 +95,9 @@ class _Literal:
         if isinstance(value, str):
             self.flat = string(value)
             return
+        if value is None or isinstance(value, int):  # most of a cell: no need to ask what it holds
+            self.flat = repr(value)
+            return
         if isinstance(value, IntSet) and value in (ANY, NONE):
             self.flat = "ANY" if value == ANY else "NONE"
             return

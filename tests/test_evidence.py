@@ -22,7 +22,7 @@ from attnmatrix.evidence import (
 )
 from attnmatrix.registry import kernel_names
 from attnmatrix.rows import Call, judge, load_rows
-from attnmatrix.standings import RowIndex
+from attnmatrix.standings import RowIndex, excepted, excepted_of
 from tests.records import evidence, record
 
 ROW: dict[str, Any] = {
@@ -217,26 +217,29 @@ def test_a_row_that_refuses_takes_nothing() -> None:
     )
 
 
+CASES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "kv_format": st.sampled_from(["ds_mla_v4", "bf16_576", "bf16_512", "ds_mla_v32"]),
+            "dtype": st.sampled_from(["bfloat16", "float8_e4m3fn"]),
+            "head_size": st.sampled_from([512, 576]),
+            "page_size": st.sampled_from([32, 64]),
+            "query_heads": st.sampled_from([16, 64, 128]),
+            "topk": st.sampled_from([None, 100, 128]),
+            "extra_kv_format": st.sampled_from([None, "ds_mla_v4", "bf16_512"]),
+            "features": st.sampled_from([[], ["lse"], ["attention_sink"], ["causal", "lse"]]),
+        }
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
 @given(
     st.sampled_from(kernel_names()),
     st.sampled_from([(8, 0), (9, 0), (10, 0), (10, 3), (12, 0), (12, 1)]),
     st.sampled_from([("vllm", "0.24.0"), ("vllm", "0.33.0"), ("flashinfer-python", "0.7.4")]),
-    st.lists(
-        st.fixed_dictionaries(
-            {
-                "kv_format": st.sampled_from(["ds_mla_v4", "bf16_576", "bf16_512", "ds_mla_v32"]),
-                "dtype": st.sampled_from(["bfloat16", "float8_e4m3fn"]),
-                "head_size": st.sampled_from([512, 576]),
-                "page_size": st.sampled_from([32, 64]),
-                "query_heads": st.sampled_from([16, 64, 128]),
-                "topk": st.sampled_from([None, 100, 128]),
-                "extra_kv_format": st.sampled_from([None, "ds_mla_v4", "bf16_512"]),
-                "features": st.sampled_from([[], ["lse"], ["attention_sink"], ["causal", "lse"]]),
-            }
-        ),
-        min_size=1,
-        max_size=8,
-    ),
+    CASES,
 )
 def test_the_index_agrees_with_the_judge(
     kernel: str, gpu: tuple[int, int], provider: tuple[str, str], cases: list[dict[str, Any]]
@@ -246,3 +249,30 @@ def test_the_index_agrees_with_the_judge(
     for case in cases:
         call = Call(gpu, provider, **{**case, "features": tuple(case["features"])})
         assert index.row(case) == judge(rows, call).row
+
+
+@given(
+    CASES,
+    st.lists(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "compute_capability": st.sampled_from([["9.0"], ["10.x"]]),
+                "kv_formats": st.sampled_from([["ds_mla_v4"], ["bf16_576", "bf16_512"]]),
+                "extra_kv_formats": st.sampled_from([[], ["ds_mla_v4"]]),
+                "head_sizes": st.sampled_from([[512], [576]]),
+                "page_sizes": st.just([32]),
+                "topk": st.just([100]),
+                "features": st.sampled_from([["lse"], ["causal", "attention_sink"]]),
+            },
+        ),
+        max_size=3,
+    ),
+)
+def test_many_cases_are_excepted_as_each_alone(
+    cases: list[dict[str, Any]], exceptions: list[dict[str, Any]]
+) -> None:
+    gpu, provider = (9, 0), ("vllm", "0.33.0")
+    calls = [Call(gpu, provider, **{**c, "features": tuple(c["features"])}) for c in cases]
+    alone = [excepted(exceptions, call) for call in calls]
+    assert excepted_of(exceptions, gpu, provider, cases) == alone
