@@ -147,3 +147,25 @@ def _has_prefix(version: Version, bound: Version, drop: int | None = None) -> bo
 def parse_version(text: str) -> Version:
     """The Version of a text; ValueError if it is none. Pure, so the cache cannot go stale."""
     return Version(text)
+
+
+def parse_release(text: str) -> tuple[str, Specifier | None]:
+    """A distribution and its versions from `vllm==0.33.0`, `vllm>=0.23,<0.33` or `vllm` for all.
+
+    Raises ValueError if the text is none of these.
+    """
+    match = re.fullmatch(r"([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(.*)", text.strip(), re.ASCII)
+    if match is None:
+        raise ValueError(f"{text!r} is not a distribution and its versions, such as vllm==0.33.0")
+    return match[1], Specifier(match[2]) if match[2] else None
+
+
+def names_release(text: str, distribution: str, version: str | None) -> bool:
+    """Whether a text that `parse_release` takes is about this version of this distribution.
+
+    version: None where it is not known; then a text that names one is not.
+    """
+    name, specifier = parse_release(text)
+    if name != distribution or specifier is None:
+        return name == distribution
+    return version is not None and specifier.contains(parse_version(version))

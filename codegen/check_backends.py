@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from attnmatrix.intset import NONE, IntSet
 from attnmatrix.request import FEATURES
 from attnmatrix.spelling import did_you_mean
-from attnmatrix.versions import Specifier
+from attnmatrix.versions import Specifier, parse_release
 
 from .check_rows import samples
 from .matrix import Matrix
@@ -107,7 +107,7 @@ def versions_exist(matrix: Matrix) -> Iterator[Problem]:
     """A row that no distribution ships, or a range that holds no version, can never be used."""
     providers = {n for lib in matrix.document.libraries.values() for n in lib.providers}
     for name, backend in matrix.document.backends.items():
-        known = providers | {difference.engine.partition("==")[0] for difference in backend.differs}
+        known = providers | {parse_release(difference.engine)[0] for difference in backend.differs}
         for engine, text in backend.engines.items():
             path: Path_ = ("backends", name, "engines", engine)
             yield from _satisfiable(matrix, path, text)

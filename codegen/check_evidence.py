@@ -11,6 +11,7 @@ from attnmatrix.request import FEATURES
 from attnmatrix.spelling import did_you_mean
 
 from .axes import DTYPES
+from .declarations import held
 from .evidence import File, Probed
 from .matrix import Matrix
 from .problems import Place, Problem
@@ -90,11 +91,12 @@ def _unknown(place: Place, kind: str, name: str, known: Iterable[str]) -> Proble
 
 def evidence_agrees(matrix: Matrix) -> Iterator[Problem]:
     """What a record saw to fail must not be claimed; what it saw to be right must be, or excepted;
-    and an exception must be needed."""
+    an exception must be needed; and an engine that the matrix sets right must not be right."""
     for probed in matrix.probed:
         if probed.of("overclaim", "underclaim"):
             yield from _contradictions(matrix, probed)
     yield from _unneeded(matrix)
+    yield from _confirmed(matrix)
 
 
 def _contradictions(matrix: Matrix, probed: Probed) -> Iterator[Problem]:
@@ -150,3 +152,22 @@ def _unneeded(matrix: Matrix) -> Iterator[Problem]:
                 for file, item in under[:_SHOWN]
             )
             yield Problem(place, "unneeded-exception", message, "take it out", others)
+
+
+def _confirmed(matrix: Matrix) -> Iterator[Problem]:
+    for item in held(matrix):
+        for seen in item.confirmed:
+            evidence = seen.file.evidence
+            says = "run" if item.declared.runs else "not run"
+            by = f"{' '.join(evidence.provider)} on {evidence.gpu} ({evidence.compute_capability})"
+            message = f"{item.difference.engine} declares that {item.declared.kernel} does {says} "
+            message += f"there, and {by} shows that it is so"
+            others = tuple(
+                (place, record.outcome)
+                for place, record in zip(
+                    seen.file.places(seen.numbers[:_SHOWN]), seen.records, strict=False
+                )
+            )
+            hint = "name the axes on which the engine is wrong, or take the declaration out"
+            place = matrix.source.place(item.path)
+            yield Problem(place, "unneeded-declaration", message, hint, others)

@@ -17,7 +17,7 @@ from .check_backends import (
     versions_exist,
 )
 from .check_claims import claims_within_kernels
-from .check_exceptions import exceptions_lead_somewhere
+from .check_exceptions import declarations_lead_somewhere, exceptions_lead_somewhere
 from .check_formats import formats_add_up, names_say_what_is_stored
 from .check_models import models_agree, models_lead_somewhere
 from .check_rows import rows_agree
@@ -257,6 +257,7 @@ def names_stay_apart(matrix: Matrix) -> Iterator[Problem]:
 _NAMES_FIRST: tuple[Rule, ...] = (
     names_lead_somewhere,
     exceptions_lead_somewhere,
+    declarations_lead_somewhere,
     models_lead_somewhere,
     names_stay_apart,
     aliases_end,

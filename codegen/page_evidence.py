@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from attnmatrix.evidence import AXES, OUTCOMES
+from attnmatrix.evidence import AXES, OUTCOMES, Record
 from attnmatrix.verified import Verified, describe
 
 from .evidence import File, Probed
@@ -67,7 +67,7 @@ def told_findings(matrix: Matrix, standing: str) -> Told:
 
 def hazards_page(matrix: Matrix, hazards: Told) -> dict[str, Any]:
     """What nothing claims and no library refuses, by cause."""
-    machines = {file.path: _machine(file) for file in matrix.files}
+    machines = {file.path: machine(file) for file in matrix.files}
     return {
         "hazards": [
             {"kernel": kernel, "by": machines[path], **finding}
@@ -83,10 +83,10 @@ def kernel_evidence(
     """Each file's records of a kernel: what asks for attention first, then outcomes by axis."""
     return [
         {
-            "by": _machine(probed.file),
+            "by": machine(probed.file),
             "file": probed.file.path,
             "date": probed.file.evidence.date,
-            "counts": _counts(record.outcome for record in probed.records),
+            "counts": counts(record.outcome for record in probed.records),
             "excepted": excepted.get((probed.file.path, kernel), []),
             "hazards": hazards.get((probed.file.path, kernel), []),
             "axes": _axes(probed),
@@ -96,13 +96,23 @@ def kernel_evidence(
     ]
 
 
-def _machine(file: File) -> str:
+def machine(file: File) -> str:
+    """Where a file's records were made, in words."""
     evidence = file.evidence
     distribution, version = evidence.provider
     return f"{evidence.gpu} ({evidence.compute_capability}), {distribution} {version}"
 
 
-def _counts(outcomes: Iterable[str]) -> str:
+def repeat(kernel: str, record: Record, file: File) -> str:
+    """The command that runs a record's case again."""
+    from attnmatrix.probe.case import Case
+    from attnmatrix.probe.describe import reproduction
+
+    return reproduction(Case.of(kernel, record.case), file.evidence.provider[0])
+
+
+def counts(outcomes: Iterable[str]) -> str:
+    """How many came out in each way, in words."""
     counted = Counter(outcomes)
     return ", ".join(f"{name} {counted[name]}" for name in OUTCOMES if counted[name])
 

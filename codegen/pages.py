@@ -15,6 +15,7 @@ from attnmatrix.verified import Verified
 from . import text
 from .answers import STATES, Answers, columns, shown_state
 from .axes import Features
+from .case_schema import KernelException
 from .changes import changes
 from .history import history
 from .library_words import library_words
@@ -27,12 +28,13 @@ from .page_evidence import (
     kernel_evidence,
     told_findings,
 )
+from .page_findings import findings_page
 from .page_formats import format_page
 from .page_gpus import DEVICE_TITLES, gpu_page
 from .page_reasons import reason_page
 from .problems import CODES
 from .reason_texts import ABOUT
-from .schema import Document, KernelException, LibraryError
+from .schema import Document, LibraryError
 
 Page = tuple[str, dict[str, Any]]
 
@@ -74,6 +76,7 @@ def pages(
     found["models.md"] = ("models.md.j2", {"models": document.models})
     found["evidence.md"] = ("evidence.md.j2", evidence_page(matrix))
     found["hazards.md"] = ("hazards.md.j2", hazards_page(matrix, hazards))
+    found["findings.md"] = ("findings.md.j2", findings_page(matrix))
     found["errors.md"] = ("errors.md.j2", {"codes": CODES})
     states = {name: answered.states for name, answered in answers.items()}
     found["changes.md"] = (
@@ -282,22 +285,11 @@ def _kernel_page(
 
 
 def _exception(exception: KernelException) -> dict[str, Any]:
-    axes = {k: v for k, v in dict(exception).items() if v is not None}
-    reason, sources = axes.pop("reason"), axes.pop("sources")
     return {
-        "reason": reason,
-        "where": "; ".join(f"{axis} {_named(value)}" for axis, value in axes.items()),
-        "sources": [source_link(source) for source in sources],
+        "reason": exception.reason,
+        "where": exception.where,
+        "sources": [source_link(source) for source in exception.sources],
     }
-
-
-def _named(value: Any) -> str:
-    """An axis of an exception in words."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {text}" for name, text in value.items())
-    if isinstance(value, tuple | list):
-        return ", ".join(getattr(item, "text", None) or str(item) for item in value)
-    return str(value)
 
 
 def _format_links(formats: tuple[str, ...] | str) -> str:

@@ -29,6 +29,7 @@ CODES: dict[str, str] = {
     "unquoted-value": "a plain scalar that YAML would read as something else",
     "unreachable-row": "a row that earlier rows of the kernel cover",
     "unneeded-exception": "no probe record needs the exception, and some fall under it",
+    "unneeded-declaration": "probe records show what the engine declares, not what the matrix says",
     "unused-entry": "an entry that nothing uses",
     "wrong-type": "a value of another type than its key takes",
 }

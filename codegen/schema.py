@@ -27,6 +27,7 @@ from .axes import (
     int_axis,
     invalid,
 )
+from .case_schema import Difference, KernelException
 from .model_schema import Engine, LanguageModel
 from .reason_texts import ABOUT
 from .scalars import (
@@ -118,9 +119,6 @@ class KVFormat(Model):
     sources: Sources
 
 
-ExceptedInts = Annotated[IntAxis, AfterValidator(established)]
-
-
 _ROW_AXES = "Every axis is written in every row; any and unknown are values."
 
 
@@ -145,29 +143,6 @@ class Row(Model):
         None, description="The row is known not to work, and why. It explains, and takes nothing."
     )
     notes: Notes = []
-    sources: Sources
-
-
-class KernelException(Model):
-    """What comes out right, but is left unclaimed on purpose. An axis left out is any."""
-
-    reason: Text = Field(description="Why it is not claimed.")
-    compute_capability: CapabilityAxis | None = Field(None, description="GPUs.")
-    versions: VersionAxis | None = Field(
-        None, description="Versions by distribution; one that is not named is not excepted."
-    )
-    kv_formats: NameAxis | None = Field(None, description="Formats of the main cache.")
-    extra_kv_formats: NameAxis | None = Field(None, description="Formats of the extra pool.")
-    dtypes: Annotated[DtypeAxis | None, AfterValidator(established)] = Field(
-        None, description="Query dtypes."
-    )
-    head_sizes: ExceptedInts | None = Field(None, description="Elements a query head.")
-    query_heads: ExceptedInts | None = Field(None, description="Query heads of the call.")
-    page_sizes: ExceptedInts | None = Field(None, description="Tokens a page.")
-    topk: ExceptedInts | None = Field(None, description="Indices a query selects.")
-    features: Annotated[list[str], Field(min_length=1), Unique] | None = Field(
-        None, description="Features: a call falls under it that uses one."
-    )
     sources: Sources
 
 
@@ -330,14 +305,6 @@ class Variant(Model):
         None, description="Narrows the backend's features."
     )
     notes: Notes = []
-
-
-class Difference(Model):
-    """Where this matrix differs from an engine's declaration on purpose."""
-
-    engine: Line = Field(description="Distribution and version, such as vllm==0.33.0.")
-    field: Line = Field(description="The field that differs.")
-    reason: Text = Field(description="Why the matrix is right.")
 
 
 Flag = Annotated[

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version as Theirs
 
-from attnmatrix.versions import Specifier, Version, parse_version
+from attnmatrix.versions import Specifier, Version, names_release, parse_version
 
 numbers = st.integers(0, 12)
 releases = st.lists(numbers, min_size=1, max_size=4).map(lambda n: ".".join(map(str, n)))
@@ -68,3 +68,27 @@ def test_what_is_no_version_is_refused(text: str) -> None:
 def test_what_is_no_specifier_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"specifier|version"):
         Specifier(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "distribution", "version", "named"),
+    [
+        ("vllm==0.33.0", "vllm", "0.33.0", True),
+        ("vllm == 0.33", "vllm", "0.33.0", True),
+        ("vllm==0.33.0", "vllm", "0.33.1", False),
+        ("vllm>=0.23,<0.33", "vllm", "0.24.0", True),
+        ("vllm", "vllm", "0.33.0", True),
+        ("vllm", "vllm", None, True),
+        ("vllm==0.33.0", "vllm", None, False),
+        ("vllm-ascend==0.33.0", "vllm", "0.33.0", False),
+        ("vllm==0.33.0", "vllm-ascend", "0.33.0", False),
+    ],
+)
+def test_a_text_names_a_release(text, distribution, version, named):
+    assert names_release(text, distribution, version) is named
+
+
+@pytest.mark.parametrize("text", ["", "==0.33.0", "vllm 0.33.0", "vllm==", "vllm=0.33.0", "-=1"])
+def test_a_text_that_names_no_release(text):
+    with pytest.raises(ValueError, match="such as"):
+        names_release(text, "vllm", "0.33.0")

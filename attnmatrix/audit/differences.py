@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..backend import Backend
 from ..libraries import BUILT_IN
 from ..registry import backend_names, get_backend
-from ..versions import Specifier, parse_version
+from ..versions import names_release
 from .combinations import compare_combinations
 from .difference import LESS, MORE, NEEDLESS, SPELLING, Difference, difference
 from .fields import Matrix, compare_fields
@@ -60,7 +60,7 @@ def _acknowledge(
     """The differences, those acknowledged marked so, and an error for each needless one."""
     found = list(differences)
     for engine, field, reason in (text.split(": ", 2) for text in backend.differs):
-        if not _is_about(engine, reading):
+        if not names_release(engine, reading.engine, reading.version):
             continue
         meant = [i for i, d in enumerate(found) if d.field == field and d.kind != SPELLING]
         rows = reading.combinations.get(backend.name, ())
@@ -72,13 +72,3 @@ def _acknowledge(
             message = f"{field}: the matrix acknowledges a difference that is not there: {reason}"
             found.append(difference(reading, backend.name, field, NEEDLESS, None, reason, message))
     return found
-
-
-def _is_about(engine: str, reading: Reading) -> bool:
-    """Whether an acknowledgement such as `vllm==0.33.0` is about this release."""
-    if not engine.startswith(reading.engine):
-        return False
-    specifier = engine[len(reading.engine) :].strip()
-    if not specifier or reading.version is None:
-        return not specifier
-    return Specifier(specifier).contains(parse_version(reading.version))
