@@ -120,7 +120,9 @@ class Request:
         put(self, "compute_capability", self._capability(compute_capability, gpu, matrix))
         put(self, "dtype", None if dtype is None else _dtype_name(dtype))
         if kv_cache_dtype is not None and not (isinstance(kv_cache_dtype, str) and kv_cache_dtype):
-            raise RequestError("kv_cache_dtype", _not_a_name(kv_cache_dtype, "auto"))
+            raise RequestError(
+                "kv_cache_dtype", f"{kv_cache_dtype!r} is not a name, such as 'auto'"
+            )
         put(self, "kv_cache_dtype", kv_cache_dtype)
         for field, number in (
             ("head_size", head_size),
@@ -242,10 +244,6 @@ def _restored(values: tuple[Any, ...]) -> Request:
     return request
 
 
-def _not_a_name(value: object, example: str) -> str:
-    return sentence("not_a_name", value=repr(value), example=example)
-
-
 def _not_one_of(value: object, known: Iterable[str]) -> str:
     hint = did_you_mean(str(value), known)
     return sentence("not_one_of", value=repr(value), known=", ".join(known), hint=hint)
@@ -254,7 +252,7 @@ def _not_one_of(value: object, known: Iterable[str]) -> str:
 def _dtype_name(dtype: Any) -> str:
     name = str(dtype).removeprefix("torch.")
     if not name.isidentifier():
-        raise RequestError("dtype", _not_a_name(name, "bfloat16"))
+        raise RequestError("dtype", sentence("not_a_dtype", value=repr(name)))
     return DTYPE_SPELLINGS.get(name.lower(), name)
 
 

@@ -30,7 +30,7 @@ SENTENCES = {
     "no_gpu": "no GPU",
     "not_in_matrix": "{value} is not in the matrix{hint}",
     "not_one_of": "{value} is not one of {known}{hint}",
-    "not_a_name": "{value} is not a name, such as '{example}'",
+    "not_a_dtype": "{value} is not a name, such as 'bfloat16'",
     "not_whole": "{value} is not a positive whole number",
     "not_a_version": "{name}: {value} is not a version, such as 0.33.0",
     "no_provider": "no kernel library comes from {value}{hint}; known distributions: {known}",
