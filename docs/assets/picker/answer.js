@@ -182,17 +182,24 @@ const CONTEXT_DIGITS = 10; // times layers and bytes, still exact
 
 function memory({ data, chosen, change }, verdict, model) {
   const id = "picker-context";
-  const usual = model?.max_context || DEFAULT_CONTEXT;
-  const { number: context, fault } = chosen.context
-    ? whole(data, chosen.context, CONTEXT_DIGITS)
-    : { number: usual };
-  const told = fault ? el("p", { role: "alert" }, fault) : cost(data, verdict, model, context);
+  const usual = String(model?.max_context || DEFAULT_CONTEXT);
+  const tell = (text) => {
+    const { number: context, fault } = whole(data, text || usual, CONTEXT_DIGITS);
+    return fault ? el("p", { role: "alert" }, fault) : cost(data, verdict, model, context);
+  };
+  let told = tell(chosen.context);
   const input = el("input", {
     id,
     inputmode: "numeric",
-    value: chosen.context || String(usual),
+    value: chosen.context || usual,
     autocomplete: "off",
-    onChange: ({ target }) => change("context", target.value.replace(/[\s,_]/g, "")),
+    onChange: ({ target }) => {
+      const text = target.value.replace(/[\s,_]/g, "");
+      const before = told;
+      told = tell(text);
+      before.replaceWith(told);
+      change("context", text);
+    },
   });
   const label = el("label", { for: id }, "Context length (tokens)");
   return el("div", { class: "picker-memory" }, label, input, told);

@@ -21,7 +21,7 @@ function start(place, data) {
   let changed = 0;
   let marking = null;
   const status = el("p", { class: "picker-status", role: "status" });
-  const result = el("div", { class: "picker-result" });
+  const result = el("div", { class: "picker-result", tabindex: "-1" });
   const reset = el("button", { type: "button", class: "picker-reset" }, "Start again");
   const controls = form(data, change);
 
@@ -52,7 +52,7 @@ function start(place, data) {
     const typing = Date.now() - changed < PAUSE;
     changed = Date.now();
     history[typing ? "replaceState" : "pushState"](null, "", toAddress(chosen, location));
-    show();
+    if (field !== "context") show(); // which no verdict hangs on, and the answer has shown already
   }
 
   reset.addEventListener("click", () => {
@@ -73,11 +73,11 @@ function start(place, data) {
   tooltips(place);
 }
 
-/** Puts an element in the place of another one, and the focus where it was. */
+/** Puts an element in the place of another one; a focus that was within stays within. */
 function replace(holder, element) {
-  const { id } = holder.contains(document.activeElement) ? document.activeElement : {};
+  const focused = holder.contains(document.activeElement);
   holder.replaceChildren(element);
-  if (id) document.getElementById(id)?.focus();
+  if (focused) holder.focus();
 }
 
 /** Runs what can wait until the browser has shown what is there; in a hidden tab, at once. */
