@@ -8,17 +8,22 @@ from importlib import import_module
 from .capability import DEVICES, Capability, parse_capability
 from .errors import RequestError
 from .libraries import BUILT_IN
+from .sentences import sentence
 from .spelling import did_you_mean
 
-_VENDOR = r"(?:(?:nvidia|geforce|tesla|amd)\s)*"
+VENDOR = r"(?:(?:nvidia|geforce|tesla|amd)\s)*"
+"""What may stand before a GPU's name, as a regular expression."""
+
 DEVICE_NAMES = {"none": "none", "cpu": "none", "rocm": "rocm", "xpu": "xpu", "intelxpu": "xpu"}
 """What people type for a device without a compute capability, folded, and its own name."""
-_NOISE = re.compile(r"nvidia|geforce|tesla|amd|[\s_-]+", re.IGNORECASE)
+
+NOISE = r"nvidia|geforce|tesla|amd|[\s_-]+"
+"""What does not matter in a GPU's name, as a regular expression."""
 
 
 def fold(name: str) -> str:
     """A GPU name without what does not matter: case, spaces, hyphens, the vendor."""
-    return _NOISE.sub("", name).casefold()
+    return re.sub(NOISE, "", name, flags=re.IGNORECASE).casefold()
 
 
 def gpu_names(matrix: str = BUILT_IN) -> tuple[str, ...]:
@@ -57,13 +62,13 @@ def gpu_capability(name: str, matrix: str = BUILT_IN) -> tuple[str, Capability]:
         starts = [
             known
             for known in gpus
-            if re.match(rf"{_VENDOR}{re.escape(known)}(?:\s|$)", words, re.IGNORECASE)
+            if re.match(rf"{VENDOR}{re.escape(known)}(?:\s|$)", words, re.IGNORECASE)
         ]
         found = max(starts, key=len, default=None)
     if found is None:
         raise RequestError(
             "gpu",
-            f"{name!r} is not in the matrix{did_you_mean(name, gpus)}; known: {', '.join(gpus)}; "
-            "for another, pass its compute capability",
+            sentence("not_in_matrix", value=repr(name), hint=did_you_mean(name, gpus))
+            + f"; known: {', '.join(gpus)}; for another, pass its compute capability",
         )
     return found, parse_capability(gpus[found])

@@ -12,6 +12,7 @@ from importlib import import_module
 
 from .errors import RequestError
 from .libraries import BUILT_IN
+from .sentences import sentence
 from .spelling import did_you_mean
 
 TYPE_CHECKING = False
@@ -97,15 +98,19 @@ class Model:
     def heads_per_gpu(self, tensor_parallel: int) -> int:
         """Query heads on one of the GPUs that share them. Raises RequestError if unequal."""
         if type(tensor_parallel) is not int or tensor_parallel < 1:
-            raise RequestError(
-                "tensor_parallel", f"{tensor_parallel!r} is not a positive whole number"
-            )
+            message = sentence("not_whole", value=repr(tensor_parallel))
+            raise RequestError("tensor_parallel", message)
         if self.query_heads % tensor_parallel:
             fits = [n for n in range(1, self.query_heads + 1) if self.query_heads % n == 0]
             raise RequestError(
                 "tensor_parallel",
-                f"{tensor_parallel} GPUs cannot share the {self.query_heads} query heads of "
-                f"{self.name} equally; accepted: {', '.join(map(str, fits))}",
+                sentence(
+                    "unequal",
+                    gpus=tensor_parallel,
+                    heads=self.query_heads,
+                    model=self.name,
+                    known=", ".join(map(str, fits)),
+                ),
             )
         return self.query_heads // tensor_parallel
 
@@ -160,7 +165,7 @@ def get_model(name: str, matrix: str = BUILT_IN) -> Model:
         known_names = [n for key, entry in models.items() for n in (key, *entry["aliases"])]
         raise RequestError(
             "model",
-            f"{name!r} is not in the matrix{did_you_mean(name, known_names)}; "
-            f"known: {', '.join(known_names) or 'none'}; for another, name what it asks",
+            sentence("not_in_matrix", value=repr(name), hint=did_you_mean(name, known_names))
+            + f"; known: {', '.join(known_names) or 'none'}; for another, name what it asks",
         )
     return Model(found, models[found])

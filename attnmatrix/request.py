@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from .capability import Capability, parse_capability
 from .errors import RequestError
 from .libraries import BUILT_IN, Absent, known_distributions, normalize
+from .sentences import sentence
 from .spelling import did_you_mean
 from .versions import Version, parse_version
 
@@ -35,7 +36,7 @@ FEATURES = {
 }
 """Features that rows and requests name, each with its meaning."""
 
-_OF_A_MODEL = ("dtype", "head_size", "mla", "sparse", "sink", "topk")
+OF_A_MODEL = ("dtype", "head_size", "mla", "sparse", "sink", "topk")
 """Fields that a model fills in beside `query_heads`."""
 
 
@@ -130,15 +131,14 @@ class Request:
             ("topk", topk),
         ):
             if number is not None and (type(number) is not int or number < 1):
-                raise RequestError(field, f"{number!r} is not a positive whole number")
+                raise RequestError(field, sentence("not_whole", value=repr(number)))
             put(self, field, number)
         for field, flag in (("mla", mla), ("sparse", sparse), ("sink", sink)):
             if flag is not None and type(flag) is not bool:
                 raise RequestError(field, f"{flag!r} is neither True, False nor None")
             put(self, field, flag)
         if phase not in PHASES:
-            hint = did_you_mean(str(phase), PHASES)
-            raise RequestError("phase", f"{phase!r} is not one of {', '.join(PHASES)}{hint}")
+            raise RequestError("phase", _not_one_of(phase, PHASES))
         put(self, "phase", phase)
         put(self, "features", _feature_names(features))
         put(self, "libraries", _library_versions(libraries or {}, matrix))
@@ -156,7 +156,7 @@ class Request:
 
         found = get_model(model, matrix)
         object.__setattr__(self, "model", found.name)
-        asked = {name: getattr(found, name) for name in _OF_A_MODEL}
+        asked = {name: getattr(found, name) for name in OF_A_MODEL}
         asked["query_heads"] = found.heads_per_gpu(
             1 if self.tensor_parallel is None else self.tensor_parallel
         )
@@ -244,10 +244,15 @@ def _restored(values: tuple[Any, ...]) -> Request:
     return request
 
 
+def _not_one_of(value: object, known: Iterable[str]) -> str:
+    hint = did_you_mean(str(value), known)
+    return sentence("not_one_of", value=repr(value), known=", ".join(known), hint=hint)
+
+
 def _dtype_name(dtype: Any) -> str:
     name = str(dtype).removeprefix("torch.")
     if not name.isidentifier():
-        raise RequestError("dtype", f"{name!r} is not a name, such as 'bfloat16'")
+        raise RequestError("dtype", sentence("not_a_dtype", value=repr(name)))
     return DTYPE_SPELLINGS.get(name.lower(), name)
 
 
@@ -258,8 +263,7 @@ def _feature_names(features: Iterable[str]) -> tuple[str, ...]:
         raise RequestError("features", f"{features!r} is not a list of names") from None
     for name in names:
         if name not in FEATURES:
-            hint = did_you_mean(str(name), FEATURES)
-            raise RequestError("features", f"{name!r} is not one of {', '.join(FEATURES)}{hint}")
+            raise RequestError("features", _not_one_of(name, FEATURES))
     return tuple(sorted(set(names)))
 
 
@@ -281,8 +285,12 @@ def _library_versions(
         if distribution not in known:
             raise RequestError(
                 "libraries",
-                f"no kernel library comes from {name!r}{did_you_mean(distribution, known)}; "
-                f"known distributions: {', '.join(sorted(known))}",
+                sentence(
+                    "no_provider",
+                    value=repr(name),
+                    hint=did_you_mean(distribution, known),
+                    known=", ".join(sorted(known)),
+                ),
             )
         if isinstance(version, Absent):
             found.append((distribution, version))
@@ -290,7 +298,6 @@ def _library_versions(
         try:
             found.append((distribution, parse_version(version)))
         except (ValueError, TypeError, AttributeError):
-            raise RequestError(
-                "libraries", f"{name}: {version!r} is not a version, such as 0.33.0"
-            ) from None
+            message = sentence("not_a_version", name=name, value=repr(version))
+            raise RequestError("libraries", message) from None
     return tuple(sorted(found, key=lambda item: item[0]))

@@ -1,4 +1,5 @@
-"""The sentences of reasons, with places to fill. The site's picker fills the same ones."""
+"""The sentences of reasons and of unreadable requests, with places to fill. The site's picker fills
+the same ones."""
 
 from __future__ import annotations
 
@@ -27,6 +28,13 @@ SENTENCES = {
     "unknown_version": "which version is not established",
     "none": "none",
     "no_gpu": "no GPU",
+    "not_in_matrix": "{value} is not in the matrix{hint}",
+    "not_one_of": "{value} is not one of {known}{hint}",
+    "not_a_dtype": "{value} is not a name, such as 'bfloat16'",
+    "not_whole": "{value} is not a positive whole number",
+    "not_a_version": "{name}: {value} is not a version, such as 0.33.0",
+    "no_provider": "no kernel library comes from {value}{hint}; known distributions: {known}",
+    "unequal": "{gpus} GPUs cannot share the {heads} query heads of {model} equally; accepted: {known}",
 }
 """Whole sentences and their parts, by what they are for."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .sentences import sentence
+
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The member of `known` that `word` was most likely meant to be, or None."""
@@ -19,4 +21,4 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` (did you mean 'x'?)`, or an empty string where nothing is near."""
     match = nearest(word, known)
-    return f" (did you mean {match!r}?)" if match is not None else ""
+    return sentence("hint", word=match) if match is not None else ""

@@ -9,12 +9,15 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from attnmatrix.capability import DEVICES
+from attnmatrix.gpus import DEVICE_NAMES, NOISE, VENDOR
 from attnmatrix.index import FIELDS
 from attnmatrix.reasons import AXES, NAMES, VERSIONS
-from attnmatrix.request import DTYPE_SPELLINGS, FEATURES, PHASES
+from attnmatrix.request import DTYPE_SPELLINGS, FEATURES, OF_A_MODEL, PHASES
 from attnmatrix.sentences import KINDS, SENTENCES, WORDS
 
 from .axes import DTYPES
+from .page_gpus import DEVICE_TITLES
 
 OF_A_BACKEND = ("summary", "mla", "sparse", "supported_kv_cache_dtypes", "cells", "refusals")
 """The attributes of a backend class that the picker reads."""
@@ -41,6 +44,14 @@ def data(
         "priorities": [_priority(entry) for entry in priorities],
         "distributions": sorted({*providers, *released}),
         "backends": {name: _backend(entry) for name, entry in backends.items()},
+        "devices": {
+            name: {"capability": capability, "title": DEVICE_TITLES[name]}
+            for name, capability in DEVICES.items()
+        },
+        "device_names": DEVICE_NAMES,
+        "gpu_noise": NOISE,
+        "gpu_vendor": VENDOR,
+        "of_a_model": OF_A_MODEL,
         "fields": FIELDS,
         "axes": AXES,
         "versions": VERSIONS,

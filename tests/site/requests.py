@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -149,6 +150,81 @@ def as_request(fields: Fields) -> attnmatrix.Request:
     return attnmatrix.Request(**fields, **(gpu(capability) if capability else {}))
 
 
+def random_requests(seed: int, count: int) -> list[Fields]:
+    """What nobody listed: free numbers, names in any spelling, versions, misspellings, nonsense.
+    Some cannot be read."""
+    chosen = random.Random(seed)
+    return [_random_request(chosen) for _ in range(count)]
+
+
+_GPUS = (*DEVICES, "cpu", "Intel XPU", "NVIDIA H100 80GB HBM3", "nvidia a100-sxm4-80gb", "L400")
+_TYPED = ("7.0", "9.0a", "sm_90a", "compute_100", "SM_120", "10.1", "13.0", "99.9")
+_DTYPES = (
+    "float16",
+    "half",
+    "FP16",
+    "torch.bfloat16",
+    "BFLOAT16",
+    "float8_e4m3fn",
+    "b 16",
+    "valueOf",
+)
+_SUFFIXES = (
+    "",
+    "rc1",
+    ".dev3",
+    ".post1",
+    "+cu130",
+    "a2",
+    "-4",
+    ".rc1.post2.dev3",
+    "+g.1234567890123456",
+)
+_BROKEN = ("new", "1..2", "0.33 .0", "0.33+", "latest", "-1", "0.1.dev20260101123456789012345")
+
+
+def _random_request(chosen: random.Random) -> Fields:
+    def number() -> int:
+        wide = (chosen.randrange(1, 2100), 10 ** chosen.randrange(1, 15))
+        return chosen.choice((*wide, chosen.choice((16, 64, 128, 192, 512, 576, 1024, 2048))))
+
+    def version() -> str:
+        if chosen.random() < 0.1:
+            return chosen.choice(_BROKEN)
+        numbers = [str(chosen.randrange(40)) for _ in range(chosen.randrange(1, 4))]
+        return ".".join((chosen.choice(("0", "1!0", "v0")), *numbers)) + chosen.choice(_SUFFIXES)
+
+    def spelled(name: str) -> str:
+        at = chosen.randrange(len(name))
+        odd = (
+            name.upper(),
+            name[:at] + name[at + 1 :],
+            name[:at] + chosen.choice("_x8ß- ") + name[at:],
+        )
+        return chosen.choice((*odd, name, name)) or name
+
+    makers: dict[str, tuple[float, Any]] = {
+        "gpu": (0.6, lambda: spelled(chosen.choice((*attnmatrix.gpu_names(), *_GPUS)))),
+        "compute_capability": (0.3, lambda: chosen.choice((*CAPABILITIES[3:], *_TYPED))),
+        "model": (0.5, lambda: spelled(chosen.choice((*attnmatrix.model_names(), "DeepSeek-R1")))),
+        "tensor_parallel": (0.5, lambda: chosen.choice((1, 2, 3, 5, 8, 128))),
+        "kv_cache_dtype": (0.7, lambda: spelled(chosen.choice(SPELLINGS))),
+        "dtype": (0.4, lambda: chosen.choice(_DTYPES)),
+        **dict.fromkeys(("head_size", "block_size", "query_heads", "topk"), (0.3, number)),
+        **dict.fromkeys(("mla", "sparse", "sink"), (0.3, lambda: chosen.random() < 0.5)),
+        "phase": (0.2, lambda: chosen.choice(("prefill", "decode", "decod", "toString"))),
+        "features": (0.2, lambda: tuple(chosen.sample(FEATURES, chosen.randrange(1, 3)))),
+        "libraries": (0.4, lambda: {name: version() for name in chosen.sample(_SHIPPED, 2)}),
+    }
+    found = {name: make() for name, (share, make) in makers.items() if chosen.random() < share}
+    if "gpu" in found:
+        found.pop("compute_capability", None)
+    if "model" not in found:
+        found.pop("tensor_parallel", None)  # the picker keeps it until there is a model
+    return found
+
+
+_SHIPPED = sorted({name for versions in VERSIONS for name in versions})
 _FLAG = {True: "yes", False: "no", None: ""}
 
 

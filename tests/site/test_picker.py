@@ -69,8 +69,6 @@ def test_every_refusal_is_that_of_the_runtime(page: Any) -> None:
 
 
 def test_memory_for_a_context_length(page: Any) -> None:
-    page.goto("?gpu=H200&model=DeepSeek-R1")
-    assert "model" in status(page), "an alias is no option of its own"
     page.goto("?gpu=H200&model=DeepSeek-V3&kv_cache_dtype=bfloat16&context=100000")
     status(page)
     # 70,272 B a token: 61 layers of (512 + 64) elements in bfloat16.
@@ -101,7 +99,7 @@ def test_the_address_restores_the_state_and_back_goes_back(page: Any) -> None:
     page.fill("[data-field='library.vllm']", "0.33.0")
     assert status(page) == "Selected: FLASHMLA_SPARSE_DSV4"
     page.fill("[data-field='library.vllm']", "new")
-    assert "new is not a version" in status(page)
+    assert "'new' is not a version" in status(page)
     page.get_by_role("button", name="Start again").click()
     assert "?" not in page.url
 
@@ -202,12 +200,13 @@ def test_tables_serve_without_javascript(new_page: Any) -> None:
     assert page.locator("table tbody tr").count() == len(attnmatrix.model_names())
 
 
-@pytest.mark.parametrize("width", [360, 800, 1400])
-def test_nothing_is_wider_than_the_window(new_page: Any, width: int) -> None:
-    page = new_page(viewport={"width": width, "height": 900})
+def test_nothing_is_wider_than_the_window(new_page: Any) -> None:
+    page = new_page()
     page.goto(V4_ON_H200)
     status(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (320, 360, 800, 1400):  # 320: a window of 1280, enlarged four times
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -218,7 +217,7 @@ def test_axe_finds_nothing_serious(new_page: Any, scheme: str) -> None:
     status(page)
     for summary in page.locator("#picker summary").all():
         summary.click()
-    result = axe.Axe().run(page)
+    result = axe.Axe().run(page, options={"resultTypes": ["violations"]})
     assert len(result["passes"]) > 20
     shown = [
         (fault["id"], node["target"], node["failureSummary"])

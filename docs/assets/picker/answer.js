@@ -2,16 +2,18 @@
 
 import { code, el, reference, source } from "./dom.js";
 import { explain, select } from "./judge.js";
-import { command, kvCacheBytes, makeRequest } from "./request.js";
+import { command, kvCacheBytes, makeRequest, whole } from "./request.js";
 import { completed } from "./options.js";
 
 const WORDS = { supported: "supported", unsupported: "not supported", unknown: "unknown" };
 const DEFAULT_CONTEXT = 32768;
 const number = (n) => n.toLocaleString("en-US");
 
-/** The answer to what is chosen, as {summary, element}. */
+/** The answer to what is chosen, as {summary, element}. There is none to what cannot be read: a
+ * guess would be taken for the verdict. */
 export function answer(data, root, chosen, change) {
   const { request, wrong } = makeRequest(data, completed(chosen));
+  if (Object.keys(wrong).length) return faulty(wrong, change);
   const { selected: found, candidates, unranked } = select(data, request);
   const selected = request.compute_capability ? found : null; // on some GPU is no answer yet
   const first = candidates.find(({ backend }) => backend === selected);
@@ -25,8 +27,7 @@ export function answer(data, root, chosen, change) {
   const doubt = `Nobody has established whether ${unsure.map((v) => v.backend).join(", ")} runs this.`;
   const refusal = unsure.length ? doubt : "No backend takes this combination.";
   const none = request.compute_capability ? refusal : asking;
-  const faults = Object.entries(wrong).map(([field, text]) => `${field}: ${text}`);
-  const summary = [...faults, selected ? `Selected: ${selected}` : none].join(". ");
+  const summary = selected ? `Selected: ${selected}` : none;
   const also = unranked.length ? `Runs too, but no priority lists it: ${unranked.join(", ")}.` : "";
   return {
     summary,
@@ -44,6 +45,27 @@ export function answer(data, root, chosen, change) {
             rest.map((verdict) => card(view, verdict)),
           )
         : "",
+    ),
+  };
+}
+
+function faulty(wrong, change) {
+  const told = Object.entries(wrong).map(([field, text]) => {
+    const name = field.replace(/^(library|feature)\..*/, "$1");
+    return [field, name, text];
+  });
+  const items = told.map(([field, name, text]) => {
+    const drop = () => change(field, "");
+    const button = el("button", { type: "button", onClick: drop }, `Leave out ${name}`);
+    return el("li", { "data-fault": field }, code(name), ` ${text} `, button);
+  });
+  return {
+    summary: told.map(([, name, text]) => `${name}: ${text}`).join(". "),
+    element: el(
+      "div",
+      {},
+      el("p", { class: "picker-none" }, "No answer yet: this cannot be read."),
+      el("ul", { class: "picker-faults" }, items),
     ),
   };
 }
@@ -87,7 +109,6 @@ function card(view, verdict) {
 function selectedCard(view, verdict) {
   const { data, chosen, request } = view;
   const model = request.model ? data.models[request.model] : null;
-  const context = Number(chosen.context) || model?.max_context || DEFAULT_CONTEXT;
   return el(
     "article",
     { class: "picker-card picker-selected" },
@@ -95,7 +116,7 @@ function selectedCard(view, verdict) {
     el("p", {}, data.backends[verdict.backend].summary),
     flags(view, verdict.backend, model),
     facts(view, verdict),
-    memory(view, verdict, model, context),
+    memory(view, verdict, model),
     notes(verdict),
     evidence(verdict.evidence),
   );
@@ -131,15 +152,16 @@ function facts({ data, root, request }, verdict) {
   );
 }
 
-function flags({ data, chosen }, backend, model) {
+function flags({ data, chosen, request }, backend, model) {
+  // What is typed is what was judged, not the text that an address holds.
+  const { block_size, tensor_parallel } = request;
+  const typed = { backend, block_size, tensor_parallel };
+  if (chosen.dtype) typed.dtype = request.dtype;
+  if (request.kv_cache_dtype !== "auto") typed.kv_cache_dtype = request.kv_cache_dtype;
   return Object.values(data.engines)
     .filter(({ lacks }) => !lacks.includes(backend))
     .map((engine) => {
-      const typed = { ...chosen };
-      for (const part of ["kv_cache_dtype", "dtype"]) {
-        if (["any", "auto"].includes(typed[part])) delete typed[part];
-      }
-      const text = command(engine, model, backend, typed);
+      const text = command(engine, model, typed);
       const copy = el("button", { type: "button", class: "picker-copy" }, "Copy");
       copy.addEventListener("click", async () => {
         try {
@@ -156,17 +178,31 @@ function flags({ data, chosen }, backend, model) {
     });
 }
 
-function memory({ data, chosen, change }, verdict, model, context) {
+const CONTEXT_DIGITS = 10; // times layers and bytes, still exact
+
+function memory({ data, chosen, change }, verdict, model) {
   const id = "picker-context";
+  const usual = String(model?.max_context || DEFAULT_CONTEXT);
+  const tell = (text) => {
+    const { number: context, fault } = whole(data, text || usual, CONTEXT_DIGITS);
+    return fault ? el("p", { role: "alert" }, fault) : cost(data, verdict, model, context);
+  };
+  let told = tell(chosen.context);
   const input = el("input", {
     id,
     inputmode: "numeric",
-    value: chosen.context || String(context),
+    value: chosen.context || usual,
     autocomplete: "off",
-    onChange: ({ target }) => change("context", target.value.replace(/[\s,_]/g, "")),
+    onChange: ({ target }) => {
+      const text = target.value.replace(/[\s,_]/g, "");
+      const before = told;
+      told = tell(text);
+      before.replaceWith(told);
+      change("context", text);
+    },
   });
   const label = el("label", { for: id }, "Context length (tokens)");
-  return el("div", { class: "picker-memory" }, label, input, cost(data, verdict, model, context));
+  return el("div", { class: "picker-memory" }, label, input, told);
 }
 
 function cost(data, { bytes_per_token: bytes, extra_kv_format: extra }, model, context) {
@@ -177,6 +213,8 @@ function cost(data, { bytes_per_token: bytes, extra_kv_format: extra }, model, c
     const what = window ? `the last ${window} tokens` : ratio ? `1 record for ${ratio} tokens` : "";
     return `${layers} layers` + (what ? ` × ${what}` : "");
   });
+  const most = model.max_context;
+  const over = most && context > most ? ` The model is made for ${number(most)} tokens at most.` : "";
   return el(
     "p",
     {},
@@ -185,6 +223,7 @@ function cost(data, { bytes_per_token: bytes, extra_kv_format: extra }, model, c
     `${number(bytes)} B a record = ${number(total)} B. Latent attention has one KV head, so every `,
     "GPU of a tensor-parallel group keeps all of it. Left out: rounding to pages and blocks, an ",
     "indexer's keys, the states of compressors and linear attention, draft layers, weights.",
+    over,
   );
 }
 

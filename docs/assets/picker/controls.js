@@ -1,8 +1,9 @@
 // The form: radio groups that stay whole, with what cannot work marked and explained.
 
 import { el } from "./dom.js";
-import { parseCapability } from "./sets.js";
-import { groups, why } from "./options.js";
+import { parseCapability } from "./gpus.js";
+import { completed, groups, why } from "./options.js";
+import { makeRequest } from "./request.js";
 
 const FLAGS = [
   ["mla", "MLA"],
@@ -17,7 +18,7 @@ const COUNTS = [
 
 /** The form; `change(field, value)` is called with what a user chose. */
 export function form(data, change) {
-  const built = groups(data).map((group) => radios(group, change));
+  const built = groups(data).map((group) => radios(data, group, change));
   const element = el(
     "form",
     { class: "picker-form", "aria-label": "Combination", onSubmit: (e) => e.preventDefault() },
@@ -26,49 +27,63 @@ export function form(data, change) {
   );
   return {
     element,
-    /** Shows what is chosen, and marks every option that leaves no backend. */
+    /** Shows what is chosen. */
     update(chosen) {
-      for (const { group, inputs } of built) mark(data, chosen, group, inputs);
-      for (const { inputs } of built) inputs.filter(({ input }) => input.checked).map(bringIntoView);
+      for (const { group, inputs } of built) check(chosen, group, inputs);
       for (const input of element.querySelectorAll("[data-field]")) {
         if (input.type === "checkbox") input.checked = Boolean(chosen[input.dataset.field]);
         else if (input !== document.activeElement) input.value = chosen[input.dataset.field] || "";
       }
     },
+    /** Scrolls to what is chosen and marks every option that leaves no backend, one a step. Asking
+     * where options stand lays the page out, so it waits until the answer is shown. */
+    *marks(chosen) {
+      for (const { inputs } of built) inputs.filter(({ input }) => input.checked).map(bringIntoView);
+      yield;
+      const { wrong } = makeRequest(data, completed(chosen));
+      for (const { group, inputs } of built) {
+        for (const option of inputs.filter(({ value }) => value !== null)) {
+          mark(option, why(data, chosen, group.field, option.value, wrong));
+          yield;
+        }
+      }
+    },
   };
 }
 
-function radios(group, change) {
-  const inputs = group.options.map(({ value, label, small }, i) => {
+function radios(data, group, change) {
+  // The last one stands for what an address or a search asks and the list has not.
+  const options = [...group.options, { value: null, label: "", small: "not in the list" }];
+  const inputs = options.map(({ value, label, small }, i) => {
     const id = `picker-${group.field}-${i}`;
     const input = el("input", {
       type: "radio",
       name: group.field,
       id,
-      value,
+      value: value ?? "",
       "aria-describedby": `${id}-why`,
-      onChange: () => change(group.field, value),
+      onChange: () => change(group.field, input.value),
     });
     const sign = el("span", { class: "picker-sign", "aria-hidden": "true" });
     const note = el("span", { class: "picker-hidden", id: `${id}-why` });
     const text = el("span", {}, label);
     const extra = small ? el("small", {}, small) : "";
-    return { value, input, sign, note, label: el("label", { for: id }, sign, text, extra) };
+    return { value, input, sign, note, text, label: el("label", { for: id }, sign, text, extra) };
   });
   const list = el(
     "div",
     { class: group.filter ? "picker-options picker-many" : "picker-options" },
     inputs.map(({ input, label, note }) => el("div", { class: "picker-option" }, input, label, note)),
   );
-  const search = group.filter ? filter(group, inputs, change) : "";
+  const search = group.filter ? filter(data, group, inputs, change) : "";
   const fieldset = el("fieldset", {}, el("legend", {}, group.legend), search, list);
   return { group, inputs, fieldset };
 }
 
-function filter(group, inputs, change) {
+function filter(data, group, inputs, change) {
   const shown = (text) => {
     const wanted = text.toLowerCase().replace(/[\s_-]/g, "");
-    for (const { input, label } of inputs) {
+    for (const { input, label } of inputs.slice(0, -1)) {
       const name = label.textContent.toLowerCase().replace(/[\s_-]/g, "");
       input.parentElement.hidden = !name.includes(wanted);
     }
@@ -81,7 +96,7 @@ function filter(group, inputs, change) {
     autocomplete: "off",
     onInput: ({ target }) => {
       shown(target.value);
-      if (group.field === "gpu" && parseCapability(target.value)) change("gpu", target.value.trim());
+      if (group.field === "gpu" && parseCapability(data, target.value)) change("gpu", target.value.trim());
     },
     onKeydown: (event) => {
       if (event.key !== "Enter") return;
@@ -104,18 +119,25 @@ function bringIntoView({ input }) {
   if (hidden) list.scrollTop = top - list.clientHeight / 2;
 }
 
-function mark(data, chosen, group, inputs) {
-  for (const { value, input, sign, note, label } of inputs) {
-    const current = chosen[group.field] || (group.field === "kv_cache_dtype" ? "auto" : "");
-    input.checked = value === current;
-    const reason = why(data, chosen, group.field, value);
-    label.classList.toggle("picker-impossible", reason !== null);
-    sign.textContent = reason === null ? "" : "✕ ";
-    note.textContent = reason === null ? "" : `Not possible: ${reason}`;
-    for (const element of [input, label]) {
-      if (reason === null) delete element.dataset.why;
-      else element.dataset.why = reason;
-    }
+function check(chosen, group, inputs) {
+  const current = chosen[group.field] || (group.field === "kv_cache_dtype" ? "auto" : "");
+  const spare = inputs.at(-1);
+  const listed = inputs.some(({ value }, i) => value === current && i < inputs.length - 1);
+  spare.value = listed ? null : current;
+  spare.input.value = spare.text.textContent = spare.value ?? "";
+  spare.input.parentElement.hidden = listed;
+  for (const { value, input } of inputs) input.checked = value === current;
+}
+
+function mark({ input, sign, note, label }, reason) {
+  const said = reason ?? "";
+  if (note.textContent === (said && `Not possible: ${said}`)) return;
+  label.classList.toggle("picker-impossible", reason !== null);
+  sign.textContent = said && "✕ ";
+  note.textContent = said && `Not possible: ${said}`;
+  for (const element of [input, label]) {
+    if (said) element.dataset.why = said;
+    else delete element.dataset.why;
   }
 }
 

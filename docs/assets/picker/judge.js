@@ -2,7 +2,8 @@
 // A cell's answer on a field is 2 (surely takes it), 1 (nobody has established it) or 0.
 
 import { acceptedValues, reasonMessage, shownValue, unknownMessage } from "./reasons.js";
-import { has, matches } from "./sets.js";
+import { matches } from "./gpus.js";
+import { has } from "./sets.js";
 import { compare, contains, parseVersion } from "./versions.js";
 
 /** The data of picker.jsonl: tables put together from its lines, with every cell whole. */
@@ -19,8 +20,9 @@ export function readData(text) {
 }
 
 function unfold(data) {
-  for (const [name, backend] of Object.entries(data.backends)) {
-    backend.name = name;
+  data.matched = new Map();
+  for (const backend of Object.values(data.backends)) {
+    backend.answers = { cells: new Map(), refusals: new Map() };
     for (const kind of ["cells", "refusals"]) {
       let before = {};
       backend[kind] = backend[kind].map((own) => {
@@ -49,8 +51,9 @@ function answer(data, backend, cell, field, value) {
     case "sparse":
       return (backend.sparse ?? cell.topk.length > 0) === value ? 2 : 0;
     case "compute_capability": {
-      const takes = cell.compute_capability.some((text) => matches(text, value));
-      return takes && !cell.except_capability.some((text) => matches(text, value)) ? 2 : 0;
+      const takes = cell.compute_capability.some((text) => matches(data, text, value));
+      const except = () => cell.except_capability.some((text) => matches(data, text, value));
+      return takes && !except() ? 2 : 0;
     }
     case "kv_cache_dtype":
       return cell.spellings.includes(value) ? 2 : 0;
@@ -78,63 +81,87 @@ function libraryAnswer(versions, libraries) {
   return answers.length ? Math.max(...answers) : 2;
 }
 
-/** [field, value, answers of the cells] for every field that a request names. */
-function masks(data, backend, cells, request) {
-  const found = data.fields
-    .filter((field) => named(request[field]))
-    .map((field) => {
-      const value = request[field];
-      return [field, value, cells.map((cell) => answer(data, backend, cell, field, value))];
-    });
-  for (const name of request.features) {
-    found.push(["features", name, cells.map((cell) => featureAnswer(cell, name))]);
+const REMEMBERED = 4096;
+
+/** The cells' answers on a value of a field. What a cell says cannot change, so each is worked out
+ * once: an option of the form differs from what is chosen in one field. */
+function answers(backend, kind, field, value, ask) {
+  const known = backend.answers[kind];
+  const key = `${field} ${value}`;
+  let found = known.get(key);
+  if (!found) {
+    if (known.size > REMEMBERED) known.clear();
+    found = Uint8Array.from(backend[kind], ask);
+    known.set(key, found);
   }
+  return found;
+}
+
+/** [field, value, answers of the cells] for every field that a request names. */
+function masks(data, backend, kind, request) {
+  const found = [];
+  const add = (field, value, key, ask) =>
+    found.push([field, value, answers(backend, kind, field, key, ask)]);
+  for (const field of data.fields) {
+    const value = request[field];
+    if (!named(value)) continue;
+    add(field, value, value, (cell) => answer(data, backend, cell, field, value));
+  }
+  for (const name of request.features) {
+    add("features", name, name, (cell) => featureAnswer(cell, name));
+  }
+  if (!request.libraries.length) return found;
   for (const [field, attribute] of Object.entries(data.versions)) {
-    const held = cells.map((cell) => cell[attribute] || {});
+    const held = backend[kind].map((cell) => cell[attribute] || {});
     const pairs = request.libraries.filter(([name]) => held.some((each) => name in each));
+    const key = pairs.map(([name, version]) => `${name}==${version.text}`).join(" ");
     if (pairs.length) {
-      found.push([field, pairs, held.map((each) => libraryAnswer(each, pairs))]);
+      add(field, pairs, key, (cell) => libraryAnswer(cell[attribute] || {}, pairs));
     }
   }
   return found;
 }
 
-/** The verdict of one backend: its status and cells, and how to say the rest. */
+/** The verdict of one backend: its status, the fields that fail, and the cells that take the
+ * request or, if none does, miss it in these fields alone. */
 export function judge(data, backend, request) {
   const { cells } = backend;
-  const asked = masks(data, backend, cells, request);
-  const least = cells.map((_, i) => Math.min(2, ...asked.map(([, , answers]) => answers[i])));
-  const most = Math.max(0, ...least);
-  if (most === 2) {
-    return { status: "supported", taking: cells.filter((_, i) => least[i] === 2), failing: [] };
+  const asked = masks(data, backend, "cells", request);
+  const least = new Uint8Array(cells.length).fill(2);
+  for (const [, , found] of asked) {
+    for (let i = 0; i < found.length; i++) if (found[i] < least[i]) least[i] = found[i];
   }
-  const status = most ? "unknown" : "unsupported";
-  let left = most ? indexes(least, 1) : cells.map((_, i) => i);
+  const most = Math.max(0, ...least);
+  const status = ["unsupported", "unknown", "supported"][most];
+  let left = cells.map((_, i) => i);
+  if (most) left = left.filter((i) => least[i] === most);
+  const taking = left.map((i) => cells[i]);
+  if (most === 2) return { status, taking, failing: [] };
   const failing = [];
-  for (const [field, value, answers] of asked) {
-    const kept = left.filter((i) => answers[i] > most);
+  for (const [field, value, found] of asked) {
+    const kept = left.filter((i) => found[i] > most);
     if (kept.length) left = kept;
     else failing.push([field, value]);
   }
-  if (most) return { status, taking: indexes(least, 1).map((i) => cells[i]), failing };
-  let near = left.map((i) => cells[i]);
-  for (const [field] of failing.slice(0, -1)) {
-    const accepts = (cell) => JSON.stringify(acceptedValues(data, field, null, [cell]));
-    const wanted = accepts(near[0]);
-    near = near.filter((cell) => accepts(cell) === wanted);
-  }
-  return { status, taking: near, failing };
+  return { status, taking: most ? taking : left.map((i) => cells[i]), failing };
 }
 
-const indexes = (answers, least) =>
-  answers.map((_, i) => i).filter((i) => answers[i] >= least);
+/** Of the cells that miss a request, those that accept what the first one does. */
+function nearest(data, { taking, failing }) {
+  return failing.slice(0, -1).reduce((near, [field]) => {
+    const accepts = (cell) => JSON.stringify(acceptedValues(data, field, null, [cell]));
+    const wanted = accepts(near[0]);
+    return near.filter((cell) => accepts(cell) === wanted);
+  }, taking);
+}
 
 /** The object that `explain --json` prints for a backend. */
 export function explain(data, name, request) {
   const backend = data.backends[name];
   const verdict = judge(data, backend, request);
-  const { status, taking, failing } = verdict;
+  const { status, failing } = verdict;
   const refused = status === "unsupported";
+  const taking = refused ? nearest(data, verdict) : verdict.taking;
   const spelling = request.kv_cache_dtype;
   const told = refused ? taking.filter((cell) => cell.spellings.includes(spelling)) : taking;
   const common = (attribute) => {
@@ -211,9 +238,8 @@ function sharedNotes([first, ...others]) {
 }
 
 function knownFailures(data, backend, request) {
-  const { refusals } = backend;
-  const asked = masks(data, backend, refusals, request);
-  const met = refusals.filter((_, i) => asked.every(([, , answers]) => answers[i]));
+  const asked = masks(data, backend, "refusals", request);
+  const met = backend.refusals.filter((_, i) => asked.every(([, , found]) => found[i]));
   return [...new Set(met.map((cell) => `${cell.kernel}: ${cell.refuses}`))];
 }
 
@@ -232,7 +258,7 @@ function byPriority(data, request) {
   const gpu = request.compute_capability;
   for (const { when, order } of data.priorities) {
     const patterns = when.compute_capability;
-    if (gpu && patterns && !patterns.some((text) => matches(text, gpu))) continue;
+    if (gpu && patterns && !patterns.some((text) => matches(data, text, gpu))) continue;
     const answers = Object.entries(when)
       .filter(([field]) => field !== "compute_capability")
       .map(([field, wanted]) => {

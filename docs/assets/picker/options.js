@@ -22,9 +22,7 @@ export function groups(data) {
       options: [
         any,
         ...Object.entries(data.gpus).map(([name, small]) => ({ value: name, label: name, small })),
-        { value: "rocm", label: "AMD (ROCm)" },
-        { value: "xpu", label: "Intel (XPU)" },
-        { value: "none", label: "no GPU" },
+        ...Object.entries(data.devices).map(([value, { title }]) => ({ value, label: title })),
       ],
     },
     {
@@ -69,10 +67,11 @@ export function completed(chosen) {
   return { ...chosen, kv_cache_dtype: spelling === "any" ? "" : spelling };
 }
 
-/** Why an option leaves no backend, or null where one remains. */
-export function why(data, chosen, field, value) {
+/** Why an option leaves no backend, or null where one remains. faults: what is wrong without it. */
+export function why(data, chosen, field, value, faults) {
   const { request, wrong } = makeRequest(data, completed({ ...chosen, [field]: value }));
-  if (wrong[field]) return wrong[field];
+  const added = Object.keys(wrong).find((name) => name === field || !(name in faults));
+  if (added) return wrong[added];
   const judged = candidates(data, request).map((name) => [
     name,
     judge(data, data.backends[name], request),

@@ -1,6 +1,7 @@
 // Reasons in words: the sentences of the data, filled as attnmatrix/reasons.py fills them.
 
-import { DEVICES, describe, matches } from "./sets.js";
+import { capabilityName, matches, own } from "./gpus.js";
+import { describe } from "./sets.js";
 import { nearest } from "./spelling.js";
 import { clauses, compare, contains } from "./versions.js";
 
@@ -17,9 +18,8 @@ export function sentence(data, key, places = {}) {
 }
 
 export function capabilityText(data, capability) {
-  if (capability[0]) return capability.join(".");
-  const device = Object.keys(DEVICES).find((name) => DEVICES[name][1] === capability[1]);
-  return device === "none" ? sentence(data, "no_gpu") : device;
+  const name = capabilityName(data, capability);
+  return name === "none" ? sentence(data, "no_gpu") : name;
 }
 
 const libraryText = (data, [name, version]) =>
@@ -79,7 +79,7 @@ export function reasonMessage(data, field, value, near, name, request) {
   const [, unit, advice] = data.words[field];
   if (field === "topk" && !accepted.length) return sentence(data, "dense", { value });
   const gpu = request.compute_capability;
-  const here = (cell) => cell.compute_capability.some((text) => matches(text, gpu));
+  const here = (cell) => cell.compute_capability.some((text) => matches(data, text, gpu));
   const tells = field !== "compute_capability" && field !== "phase" && gpu && near.some(here);
   const spelled = field === "kv_cache_dtype" || field === "dtype";
   return sentence(data, "refused", {
@@ -93,7 +93,7 @@ export function reasonMessage(data, field, value, near, name, request) {
 }
 
 function hint(data, value, accepted) {
-  const spelled = data.dtype_spellings[value.toLowerCase()];
+  const spelled = own(data.dtype_spellings, value.toLowerCase());
   if (accepted.includes(spelled)) return sentence(data, "hint", { word: spelled });
   const word = data.names.includes(value) ? null : nearest(value, accepted);
   return word === null ? "" : sentence(data, "hint", { word });
@@ -106,7 +106,7 @@ function subject(data, field, value, request) {
   const what = data.words[field][0];
   if (field !== "compute_capability") return sentence(data, "subject", { what, value });
   const capability = capabilityText(data, value);
-  if (!request.gpu || request.gpu in DEVICES) {
+  if (!request.gpu || own(data.devices, request.gpu)) {
     return sentence(data, "subject", { what, value: capability });
   }
   return sentence(data, "gpu", { what, capability, gpu: request.gpu });

@@ -1,12 +1,38 @@
-// A request from what a user chose; what a model fills in, as attnmatrix/request.py does.
+// A request from what a user chose; what a model fills in, as attnmatrix/request.py does. What cannot
+// be read is told in the runtime's sentences.
 
-import { DEVICES, parseCapability } from "./sets.js";
+import { capabilityOf, findGpu, own, parseCapability } from "./gpus.js";
+import { sentence } from "./reasons.js";
+import { caseless, nearest } from "./spelling.js";
 import { parseVersion } from "./versions.js";
 
-const OF_A_MODEL = ["dtype", "head_size", "mla", "sparse", "sink", "topk"];
 const FLAGS = ["mla", "sparse", "sink"];
-const COUNTS = ["head_size", "block_size", "query_heads", "topk"];
+const COUNTS = ["head_size", "block_size", "query_heads", "topk", "tensor_parallel"];
 const YES_NO = { yes: true, no: false };
+const DIGITS = 15; // what a number of this language holds to the unit
+
+/** A text as Python quotes it. */
+const quoted = (text) => (text.includes("'") && !text.includes('"') ? `"${text}"` : `'${text}'`);
+
+/** The number of a text such as 64, 064 or 1_024: {number}, or {fault} where it is none. */
+export function whole(data, text, digits = DIGITS) {
+  const match = /^\+?0*([1-9][0-9]*)$/.exec(text.trim().replace(/(?<=[0-9])_(?=[0-9])/g, ""));
+  const number = match && Number(match[1]);
+  if (match && match[1].length <= digits) return { number };
+  const value = quoted(text);
+  if (match) return { fault: `${value} is too large: write at most ${digits} digits` };
+  return { fault: sentence(data, "not_whole", { value }) };
+}
+
+function didYouMean(data, word, known) {
+  const found = nearest(word, known);
+  return found === null ? "" : sentence(data, "hint", { word: found });
+}
+
+function notOneOf(data, word, known) {
+  const hint = didYouMean(data, word, known);
+  return sentence(data, "not_one_of", { value: quoted(word), known: known.join(", "), hint });
+}
 
 /**
  * The request of chosen texts (absent or "": not named), and what is wrong with them, by field.
@@ -14,60 +40,101 @@ const YES_NO = { yes: true, no: false };
  */
 export function makeRequest(data, chosen) {
   const wrong = {};
-  const request = { phase: chosen.phase || "decode", features: [], libraries: [] };
-  for (const field of ["dtype", "kv_cache_dtype"]) request[field] = chosen[field] || null;
-  for (const field of FLAGS) request[field] = YES_NO[chosen[field]] ?? null;
+  const request = { features: [], libraries: [] };
+  request.dtype = readDtype(data, chosen.dtype || "", wrong);
+  request.kv_cache_dtype = chosen.kv_cache_dtype || null;
+  for (const field of FLAGS) {
+    request[field] = own(YES_NO, chosen[field] || "") ?? null;
+    if (chosen[field] && request[field] === null) {
+      wrong[field] = notOneOf(data, chosen[field], Object.keys(YES_NO));
+    }
+  }
   for (const field of COUNTS) {
-    const text = (chosen[field] || "").trim();
-    request[field] = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : null;
-    if (text && request[field] === null) wrong[field] = `${text} is not a positive whole number`;
+    const { number, fault } = chosen[field] ? whole(data, chosen[field]) : {};
+    request[field] = number ?? null;
+    if (fault) wrong[field] = fault;
   }
+  request.phase = chosen.phase || data.phases[0];
+  if (!data.phases.includes(request.phase)) wrong.phase = notOneOf(data, request.phase, data.phases);
   readGpu(data, chosen.gpu || "", request, wrong);
-  for (const name of data.distributions) {
-    const text = (chosen[`library.${name}`] || "").trim();
-    const version = text && parseVersion(text);
-    if (version) request.libraries.push([name, version]);
-    else if (text) wrong[`library.${name}`] = `${text} is not a version, such as 0.33.0`;
+  for (const [key, text] of Object.entries(chosen)) {
+    if (!text) continue;
+    if (key.startsWith("library.")) readLibrary(data, key, text, request, wrong);
+    if (key.startsWith("feature.")) readFeature(data, key, text, request, wrong);
   }
-  for (const name of Object.keys(data.features).sort()) {
-    if (chosen[`feature.${name}`]) request.features.push(name);
-  }
-  fill(data, chosen, request, wrong);
+  request.libraries.sort(([a], [b]) => (a < b ? -1 : 1));
+  request.features.sort();
+  fill(data, chosen.model || "", request, wrong);
   return { request, wrong };
 }
 
+function readDtype(data, text, wrong) {
+  const name = text.replace(/^torch\./, "");
+  if (name && !/^[\p{ID_Start}_]\p{ID_Continue}*$/u.test(name)) {
+    wrong.dtype = sentence(data, "not_a_dtype", { value: quoted(name) });
+  }
+  return own(data.dtype_spellings, name.toLowerCase()) ?? (name || null);
+}
+
 function readGpu(data, text, request, wrong) {
-  request.gpu = null;
-  request.compute_capability = null;
-  if (Object.hasOwn(DEVICES, text)) {
-    request.gpu = text;
-    request.compute_capability = DEVICES[text];
-  } else if (text in data.gpus) {
-    request.gpu = text;
-    request.compute_capability = parseCapability(data.gpus[text]);
-  } else if (text) {
-    request.compute_capability = parseCapability(text);
-    if (!request.compute_capability) {
-      wrong.gpu = `${text} is not in the list; a compute capability such as 9.0 can be typed, too`;
-    }
+  request.gpu = text ? findGpu(data, text) : null;
+  request.compute_capability = request.gpu
+    ? capabilityOf(data, request.gpu)
+    : parseCapability(data, text);
+  if (text && !request.compute_capability) {
+    const hint = didYouMean(data, text, Object.keys(data.gpus));
+    const missing = sentence(data, "not_in_matrix", { value: quoted(text), hint });
+    wrong.gpu = `${missing}; for another, type its compute capability, such as 9.0`;
   }
 }
 
-function fill(data, chosen, request, wrong) {
-  const model = Object.hasOwn(data.models, chosen.model || "") ? data.models[chosen.model] : null;
-  request.model = model ? chosen.model : null;
-  if (!model) {
-    if (chosen.model) wrong.model = `${chosen.model} is not in the list`;
+function readLibrary(data, key, text, request, wrong) {
+  const name = key.slice("library.".length);
+  const version = parseVersion(text);
+  const known = data.distributions;
+  if (!known.includes(name)) {
+    const places = { value: quoted(name), hint: didYouMean(data, name, known) };
+    wrong[key] = sentence(data, "no_provider", { ...places, known: known.join(", ") });
+  } else if (version) request.libraries.push([name, version]);
+  else wrong[key] = sentence(data, "not_a_version", { name, value: quoted(text) });
+}
+
+function readFeature(data, key, text, request, wrong) {
+  const name = key.slice("feature.".length);
+  const known = Object.keys(data.features);
+  if (!known.includes(name)) wrong[key] = notOneOf(data, name, known);
+  else if (own(YES_NO, text) === undefined) wrong[key] = notOneOf(data, text, Object.keys(YES_NO));
+  else if (YES_NO[text]) request.features.push(name);
+}
+
+/** The matrix's name of a model by one that people type, or null. */
+export function findModel(data, text) {
+  const fold = (name) => caseless(name.slice(name.lastIndexOf("/") + 1).replace(/[\s_-]+/g, ""));
+  if (own(data.models, text)) return text;
+  const found = Object.entries(data.models).find(([name, { aliases, hub }]) =>
+    [name, ...aliases, hub].some((known) => fold(known) === fold(text)),
+  );
+  return found ? found[0] : null;
+}
+
+function fill(data, text, request, wrong) {
+  request.model = text ? findModel(data, text) : null;
+  if (!request.model) {
+    const known = Object.entries(data.models).flatMap(([name, { aliases }]) => [name, ...aliases]);
+    const places = { value: quoted(text), hint: didYouMean(data, text, known) };
+    if (text) wrong.model = sentence(data, "not_in_matrix", places);
     return;
   }
-  for (const field of OF_A_MODEL) request[field] ??= model[field];
-  const gpus = Number(chosen.tensor_parallel || 1);
-  if (!(Number.isInteger(gpus) && gpus > 0) || model.query_heads % gpus) {
-    wrong.tensor_parallel =
-      `${chosen.tensor_parallel} GPUs cannot share ` +
-      `the ${model.query_heads} query heads of ${chosen.model} equally`;
+  const model = data.models[request.model];
+  for (const field of data.of_a_model) request[field] ??= model[field];
+  const heads = model.query_heads;
+  const gpus = request.tensor_parallel ?? 1;
+  if (heads % gpus) {
+    const fits = Array.from({ length: heads }, (_, i) => i + 1).filter((n) => heads % n === 0);
+    const places = { gpus, heads, model: request.model, known: fits.join(", ") };
+    wrong.tensor_parallel ??= sentence(data, "unequal", places);
   } else {
-    request.query_heads ??= model.query_heads / gpus;
+    request.query_heads ??= heads / gpus;
   }
 }
 
@@ -81,10 +148,9 @@ export function kvCacheBytes(model, context, bytesPerToken, extraBytesPerToken) 
   }, 0);
 }
 
-/** The command that an engine takes for a choice. */
-export function command(engine, model, backend, chosen) {
+/** The command that an engine takes: flags for those parts of a choice that are typed. */
+export function command(engine, model, typed) {
   const parts = [engine.command, model ? model.hub : "MODEL"];
-  const typed = { backend, ...chosen };
   for (const [part, flag] of Object.entries(engine.flags)) {
     if (typed[part]) parts.push(flag, typed[part]);
   }

@@ -1,4 +1,4 @@
-// Sets of integers and of GPUs, as attnmatrix/intset.py and capability.py have them.
+// Sets of integers, as attnmatrix/intset.py has them.
 // A set of integers is a list: numbers, and runs [multiple of, from, up to or null].
 
 const isRun = Array.isArray;
@@ -48,43 +48,4 @@ function words([base, first, last]) {
   if (first > base) text.push(`from ${first}`);
   if (last !== null) text.push(`up to ${last}`);
   return text.join(" ");
-}
-
-/** What has no compute capability, as attnmatrix/capability.py has it: by pattern. */
-export const DEVICES = { none: [0, 0], rocm: [0, 1], xpu: [0, 2] };
-
-/** [major, minor] of "9.0", "9.0a", "sm_90a" or a device; null for anything else. */
-export function parseCapability(text) {
-  const folded = text.trim().toLowerCase();
-  if (Object.hasOwn(DEVICES, folded)) return DEVICES[folded];
-  const match =
-    /^([0-9]{1,2})\.([0-9])[a-z]?$/.exec(folded) ||
-    /^(?:sm|compute)_?([0-9]{1,2})([0-9])[a-z]?$/.exec(folded);
-  return match && Number(match[1]) ? [Number(match[1]), Number(match[2])] : null;
-}
-
-const rank = ([major, minor]) => major * 10 + minor;
-
-const known = new Map();
-
-/** Whether a pattern such as any, rocm, 9.0, 10.x or >=8.0,<10.0 matches a capability. */
-export function matches(pattern, capability) {
-  const key = `${pattern} ${rank(capability)}`;
-  if (!known.has(key)) known.set(key, worksOut(pattern, capability));
-  return known.get(key);
-}
-
-function worksOut(pattern, capability) {
-  if (pattern === "any") return true;
-  if (pattern in DEVICES || capability[0] === 0) {
-    return pattern in DEVICES && rank(DEVICES[pattern]) === rank(capability);
-  }
-  if (pattern.endsWith(".x")) return Number(pattern.slice(0, -2)) === capability[0];
-  return pattern.split(",").every((bound) => {
-    const [, operator, text] = /^\s*(>=|<=|<|>)?\s*([0-9.]+)\s*$/.exec(bound);
-    const order = rank(capability) - rank(parseCapability(text));
-    if (!operator) return order === 0;
-    if (order === 0) return operator.endsWith("=");
-    return operator.startsWith(">") ? order > 0 : order < 0;
-  });
 }

@@ -1,14 +1,19 @@
 // The nearest spelling, as Python's difflib finds it for attnmatrix/spelling.py.
 
+/** A text without its case, as Python folds it: ß is ss. */
+export const caseless = (text) => text.toUpperCase().toLowerCase();
+
 /** The member of `known` that a word was most likely meant to be, or null. */
 export function nearest(word, known) {
-  const folded = new Map(known.map((name) => [name.toLowerCase(), name]));
-  const wanted = word.toLowerCase();
+  const folded = new Map(known.map((name) => [caseless(name), name]));
+  const wanted = caseless(word);
   if (folded.has(wanted)) return folded.get(wanted);
   let best = null;
   let most = 0.6;
   for (const name of folded.keys()) {
-    const score = (2 * matching(name, wanted)) / (name.length + wanted.length);
+    const signs = name.length + wanted.length;
+    if ((2 * Math.min(name.length, wanted.length)) / signs < most) continue; // however alike
+    const score = (2 * matching(name, wanted)) / signs;
     if (score > most || (score === most && (best === null || name > best))) {
       best = name;
       most = score;

@@ -12,6 +12,12 @@ const CLAUSE = /^(~=|==|!=|<=|>=|<|>)\s*([^\s,]+?)(\.\*)?$/;
 const PRE = { alpha: "a", a: "a", beta: "b", b: "b" };
 const LAST = [1];
 
+/** An integer of any length; the same one is the same value. */
+function integer(digits) {
+  const number = Number(digits || 0);
+  return Number.isSafeInteger(number) ? number : BigInt(digits);
+}
+
 /** Compares as Python compares tuples: item by item, then by length. */
 export function compare(a, b) {
   if (!Array.isArray(a)) return a < b ? -1 : a > b ? 1 : 0;
@@ -29,16 +35,16 @@ export function parseVersion(text) {
   const [, epoch, numbers, pre, preN, postN1, post, postN2, dev, devN, local] = match;
   const version = {
     text: text.trim(),
-    epoch: Number(epoch || 0),
-    release: numbers.split(".").map(Number),
-    pre: pre ? [PRE[pre.toLowerCase()] || "rc", Number(preN || 0)] : null,
-    post: post || postN1 ? Number(postN1 || postN2 || 0) : null,
-    dev: dev ? Number(devN || 0) : null,
+    epoch: integer(epoch),
+    release: numbers.split(".").map(integer),
+    pre: pre ? [PRE[pre.toLowerCase()] || "rc", integer(preN)] : null,
+    post: post || postN1 ? integer(postN1 || postN2) : null,
+    dev: dev ? integer(devN) : null,
     local: local
       ? local
           .toLowerCase()
           .split(/[-_.]/)
-          .map((label) => (/^\d+$/.test(label) ? [1, Number(label), ""] : [0, 0, label]))
+          .map((label) => (/^\d+$/.test(label) ? [1, integer(label), ""] : [0, 0, label]))
       : [],
   };
   const short = version.release.slice();
