@@ -104,7 +104,7 @@ def reason_message(field: str, value: Any, near: list[Cell], name: str, request:
         return _library_message(value, [cell.engines for cell in near], name)
     if field == "libraries":
         return _library_message(value, [cell.versions for cell in near], sentence("kernel"))
-    known = ", ".join(map(str, accepted)) or sentence("none")
+    known = ", ".join(_shown(field, item) for item in accepted) or sentence("none")
     if field == "features":
         return sentence("feature", value=value, known=known)
     _, unit, advice = WORDS[field]
@@ -124,6 +124,12 @@ def reason_message(field: str, value: Any, near: list[Cell], name: str, request:
         unit=unit if accepted and isinstance(accepted[-1], int) else "",
         advice=advice,
     )
+
+
+def _shown(field: str, accepted: Any) -> str:
+    """An accepted value in words; `none` is a device here, not the lack of one that is accepted."""
+    gpuless = field == "compute_capability" and accepted == "none"
+    return sentence("no_gpu") if gpuless else str(accepted)
 
 
 def _run_on(near: list[Cell], gpu: Capability) -> bool:

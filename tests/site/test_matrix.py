@@ -77,6 +77,35 @@ def test_columns_are_chosen(matrix):
     assert matrix.locator(".am-columns").is_hidden()
 
 
+def test_one_gpu_by_its_name(matrix):
+    choice = matrix.get_by_label("GPU", exact=True)
+    choice.get_by_text("H200 (9.0)", exact=True).wait_for(state="attached")
+    before = shown_names(matrix)
+    choice.select_option(label="H200 (9.0)")
+    titles = matrix.locator("table.am-matrix thead th:visible").all_inner_texts()
+    assert [t.strip() for t in titles] == [
+        *("Backend", "Model", "Dtypes", "Head sizes", "Kernel block sizes", "Sink", "9.0")
+    ]
+    runs = [str(cell(matrix, name, "9.0").inner_text()) != "no" for name in shown_names(matrix)]
+    expected = {name: bool(attnmatrix.judge(name, gpu="H200")) for name in before}
+    assert runs == sorted(runs, reverse=True)
+    assert sum(runs) >= sum(expected.values()) > 0
+    choice.select_option(label="every GPU")
+    assert shown_names(matrix) == before
+    assert len(matrix.locator("table.am-matrix thead th:visible").all()) > len(titles)
+
+
+@pytest.mark.parametrize(("device", "backend"), [("rocm", "ROCM_ATTN"), ("none", "CPU_MLA")])
+def test_devices_are_answers_too(matrix, device, backend):
+    answered = cell(matrix, backend, device)
+    assert answered.get_attribute("data-state") == "cited"
+    assert cell(matrix, backend, "9.0").get_attribute("data-state") == "no"
+    matrix.get_by_label("GPU", exact=True).select_option(device)
+    answered.click()
+    assert matrix.locator("#am-panel-title").inner_text() == f"{backend} on {device}"
+    matrix.keyboard.press("Escape")
+
+
 def test_the_header_and_the_first_column_stay(matrix):
     frame = matrix.locator(".am-scroll")
     frame.evaluate("frame => frame.scrollTo(400, 300)")

@@ -2,6 +2,7 @@
 // all the same.
 
 import { ROOT, element } from "./dom.js";
+import { gpuChoice } from "./gpu.js";
 import { open } from "./panel.js";
 
 /** Makes a grid of the table. */
@@ -45,20 +46,33 @@ export function enhance(table) {
   // Columns: the first always stays.
   const chosen = titles.map(() => true);
   const columns = element("div", { class: "am-columns" });
-  titles.forEach((title, column) => {
-    if (column === 0) {
-      return;
+  const boxes = titles.map(() => element("input", { type: "checkbox" }));
+  function choose(column, on) {
+    chosen[column] = boxes[column].checked = on;
+    for (const row of [head, ...rows]) {
+      row.cells[column].classList.toggle("am-off", !on);
     }
-    const box = element("input", { type: "checkbox" });
-    box.checked = true;
-    box.addEventListener("change", () => {
-      chosen[column] = box.checked;
-      for (const row of [head, ...rows]) {
-        row.cells[column].classList.toggle("am-off", !box.checked);
-      }
+  }
+  titles.forEach((title, column) => {
+    boxes[column].checked = true;
+    boxes[column].addEventListener("change", () => {
+      choose(column, boxes[column].checked);
       settleFocus();
     });
-    columns.append(element("label", {}, box, ` ${title}`));
+    if (column > 0) {
+      columns.append(element("label", {}, boxes[column], ` ${title}`));
+    }
+  });
+
+  // One GPU: its column alone, and what runs there first.
+  const gpus = [...head.cells].map((cell) => cell.dataset.gpu);
+  const gpu = gpuChoice(gpus.filter(Boolean), (capability) => {
+    gpus.forEach((own, column) => own && choose(column, !capability || own === capability));
+    const column = gpus.indexOf(capability);
+    const refused = (row) => column >= 0 && row.cells[column].dataset.state === "no";
+    unsort();
+    body.append(...rows.filter((row) => !refused(row)), ...rows.filter(refused));
+    settleFocus();
   });
   const chooser = element("details", {}, element("summary", {}, "Columns"), columns);
   chooser.addEventListener("keydown", (event) => {
@@ -90,18 +104,21 @@ export function enhance(table) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
   const json = element("a", { class: "am-button", href: new URL("api/v1/matrix.json", ROOT).href, download: "attnmatrix.json" }, "Download JSON");
-  tools.append(element("label", { for: "am-filter" }, "Filter"), filter, chooser, csv, json, count);
+  tools.append(element("label", { for: "am-filter" }, "Filter"), filter, ...gpu, chooser, csv, json, count);
 
   // Sort: numbers as numbers; a second click turns the order round, a third gives the first back.
+  function unsort() {
+    for (const cell of head.cells) {
+      cell.removeAttribute("aria-sort");
+    }
+  }
   const collator = new Intl.Collator("en", { numeric: true });
   titles.forEach((title, column) => {
     const cell = head.cells[column];
     const button = element("button", { type: "button", title: `Sort by ${title}` }, title);
     button.addEventListener("click", () => {
       const next = { ascending: "descending", descending: "none" }[cell.getAttribute("aria-sort")] ?? "ascending";
-      for (const other of head.cells) {
-        other.removeAttribute("aria-sort");
-      }
+      unsort();
       const sorted = [...rows];
       if (next !== "none") {
         cell.setAttribute("aria-sort", next);
@@ -147,7 +164,7 @@ export function enhance(table) {
     const cell = event.target.closest("td");
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      open(cell, nameOf(cell.parentElement), titles[cell.cellIndex]);
+      open(cell, nameOf(cell.parentElement), head.cells[cell.cellIndex].dataset.gpu);
     } else if (MOVES[event.key]) {
       event.preventDefault();
       const next = neighbour(cell, ...MOVES[event.key]);
@@ -161,7 +178,7 @@ export function enhance(table) {
     const cell = event.target.closest("td");
     if (cell && !event.target.closest("a")) {
       focusable(cell);
-      open(cell, nameOf(cell.parentElement), titles[cell.cellIndex]);
+      open(cell, nameOf(cell.parentElement), head.cells[cell.cellIndex].dataset.gpu);
     }
   });
   applyFilter();

@@ -2,16 +2,20 @@
 // loads the rest where the support matrix is.
 
 const STATE = /^(?:yes \()?(verified|cited|claimed|unknown|known issue|no)(?:\)|:|$)/;
-const ANSWERS = /^(\d+\.\d|KV-cache dtypes)$/;
+const GPU_PAGE = "a[href*='gpus/']"; // in the header of a column that holds answers on a GPU
 
 for (const table of document.querySelectorAll("article table")) {
-  const titles = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent.trim());
-  if (titles.filter((title) => /^\d+\.\d$/.test(title)).length > 3) {
+  const head = [...table.querySelectorAll("thead th")];
+  for (const cell of head.filter((found) => found.querySelector(GPU_PAGE))) {
+    cell.dataset.gpu = cell.textContent.trim();
+  }
+  const answers = head.map((cell) => cell.dataset.gpu || cell.textContent.trim() === "KV-cache dtypes");
+  if (head.filter((cell) => cell.dataset.gpu).length > 3) {
     table.dataset.heat = "";
   }
   for (const row of table.tBodies[0]?.rows ?? []) {
     [...row.cells].forEach((cell, column) => {
-      const found = ANSWERS.test(titles[column]) && STATE.exec(cell.textContent.trim());
+      const found = answers[column] && STATE.exec(cell.textContent.trim());
       if (found) {
         cell.dataset.state = found[1];
       }

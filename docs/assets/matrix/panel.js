@@ -2,8 +2,6 @@
 
 import { ROOT, element } from "./dom.js";
 
-const CAPABILITY = /^\d+\.\d$/;
-
 const close = element("button", { type: "button", class: "am-close", "aria-label": "Close" }, "×");
 const title = element("h2", { id: "am-panel-title", tabindex: "-1" });
 const content = element("div");
@@ -93,9 +91,9 @@ function answer(item, cells, found) {
   return [spellings, list(facts)];
 }
 
-function show(data, text, name, column) {
+function show(data, text, name, gpu) {
   const found = entry(text, name);
-  const items = data.support.filter((item) => item.compute_capabilities.includes(column));
+  const items = data.support.filter((item) => item.compute_capabilities.includes(gpu));
   const numbers = unique(items.flatMap((item) => item.cells));
   const cells = items.length ? numbers.map((number) => data.cells[number]) : data.cells;
   const notes = unique([...data.notes, ...cells.flatMap((cell) => cell.notes)]);
@@ -103,7 +101,7 @@ function show(data, text, name, column) {
   const excerpt = found.lines.map((line, i) => `${String(found.first + i).padStart(5)}  ${line}`).join("\n");
   content.replaceChildren(
     element("p", {}, `${data.summary}. `, page(`backends/${name}`, "Page of the backend"),
-      ...(CAPABILITY.test(column) ? [". ", page(`gpus/${column}`, `All on ${column}`)] : []), "."),
+      ...(gpu ? [". ", page(`gpus/${gpu}`, `All on ${gpu}`)] : []), "."),
     ...items.flatMap((item) => answer(item, item.cells.map((number) => data.cells[number]), found)),
     ...section("Notes", notes),
     ...section("Where it differs from an engine's declaration", data.differs),
@@ -113,10 +111,10 @@ function show(data, text, name, column) {
   );
 }
 
-/** Shows the answer to a cell of the table: a backend, and the title of its column. */
-export async function open(cell, name, column) {
+/** Shows the answer to a cell of the table: a backend, and the GPU of its column, if it is of one. */
+export async function open(cell, name, gpu) {
   opener = cell;
-  title.textContent = CAPABILITY.test(column) ? `${name} on ${column}` : name;
+  title.textContent = gpu ? `${name} on ${gpu}` : name;
   content.replaceChildren(element("p", {}, "Loading …"));
   panel.hidden = false;
   title.focus();
@@ -125,7 +123,7 @@ export async function open(cell, name, column) {
     const [data, text] = await Promise.all([
       get(`api/v1/backends/${name}.json`, "json"), get("api/capabilities.yaml", "text")]);
     if (title.textContent === asked) {
-      show(data, text, name, column);
+      show(data, text, name, gpu);
     }
   } catch (error) {
     content.replaceChildren(element("p", {}, `The answer could not be loaded (${error.message}). `,

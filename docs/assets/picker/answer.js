@@ -39,9 +39,9 @@ export function answer(data, root, chosen, change) {
       section("The others, in the order in which they are tried", view, candidates, selected),
       rest.length
         ? el(
-            "section",
-            {},
-            el("h3", {}, "Not tried for this"),
+            "details",
+            { class: "picker-rest" },
+            el("summary", {}, `Not tried for this: ${rest.length} more, each with its reasons`),
             rest.map((verdict) => card(view, verdict)),
           )
         : "",
@@ -116,9 +116,9 @@ function selectedCard(view, verdict) {
     el("p", {}, data.backends[verdict.backend].summary),
     flags(view, verdict.backend, model),
     facts(view, verdict),
+    evidence(verdict.evidence),
     memory(view, verdict, model),
     notes(verdict),
-    evidence(verdict.evidence),
   );
 }
 
@@ -238,10 +238,13 @@ function evidence(found) {
     const by = `${provider.distribution} ${provider.version}`;
     return `${stale ? "stale: " : ""}verified on ${gpu} (${on}) with ${by}, ${date}`;
   });
+  const fresh = records.findIndex(({ stale }) => !stale);
+  const [shown = status] = fresh < 0 ? [] : told.splice(fresh, 1);
+  const count = `${sources.length} source${sources.length === 1 ? "" : "s"}`;
   return el(
     "details",
     { class: "picker-evidence" },
-    el("summary", {}, `Evidence: ${status} (${sources.length} sources)`),
+    el("summary", {}, `Evidence: ${shown} (${count})`),
     told.map((text) => el("p", {}, text)),
     el("ul", {}, sources.map((text) => el("li", {}, source(text)))),
   );

@@ -74,7 +74,9 @@ export function reasonMessage(data, field, value, near, name, request) {
     const what = field === "engine" ? name : sentence(data, "kernel");
     return libraryMessage(data, value, held, what);
   }
-  const known = accepted.join(", ") || sentence(data, "none");
+  const gpuless = (item) => field === "compute_capability" && item === "none";
+  const shown = accepted.map((item) => (gpuless(item) ? sentence(data, "no_gpu") : item));
+  const known = shown.join(", ") || sentence(data, "none");
   if (field === "features") return sentence(data, "feature", { value, known });
   const [, unit, advice] = data.words[field];
   if (field === "topk" && !accepted.length) return sentence(data, "dense", { value });
