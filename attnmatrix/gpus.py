@@ -69,6 +69,6 @@ def gpu_capability(name: str, matrix: str = BUILT_IN) -> tuple[str, Capability]:
         raise RequestError(
             "gpu",
             sentence("not_in_matrix", value=repr(name), hint=did_you_mean(name, gpus))
-            + f"; known: {', '.join(gpus)}; for another, pass its compute capability",
+            + f"; known: {', '.join(gpus)}; {sentence('other_gpu')}",
         )
     return found, parse_capability(gpus[found])

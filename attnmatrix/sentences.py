@@ -29,6 +29,8 @@ SENTENCES = {
     "none": "none",
     "no_gpu": "no GPU",
     "not_in_matrix": "{value} is not in the matrix{hint}",
+    "other_gpu": "for another, name its compute capability, such as 9.0; rocm stands for AMD GPUs, "
+    "xpu for Intel's, none for no GPU",
     "not_one_of": "{value} is not one of {known}{hint}",
     "not_a_dtype": "{value} is not a name, such as 'bfloat16'",
     "not_whole": "{value} is not a positive whole number",

@@ -84,7 +84,7 @@ function readGpu(data, text, request, wrong) {
   if (text && !request.compute_capability) {
     const hint = didYouMean(data, text, Object.keys(data.gpus));
     const missing = sentence(data, "not_in_matrix", { value: quoted(text), hint });
-    wrong.gpu = `${missing}; for another, type its compute capability, such as 9.0`;
+    wrong.gpu = `${missing}; ${sentence(data, "other_gpu")}`;
   }
 }
 
