@@ -53,6 +53,30 @@ def test_axe_finds_nothing_serious(new_page, scheme):
         assert serious == set(), kind
 
 
+SHIFTS = """() => new Promise((done) => {
+  let sum = 0;
+  const observer = new PerformanceObserver((list) =>
+    list.getEntries().forEach((entry) => (sum += entry.hadRecentInput ? 0 : entry.value)));
+  observer.observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 800);
+})"""
+"""How far what is in view jumps while a page loads (cumulative layout shift)."""
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("kind", ["", "?gpu=H200&model=DeepSeek-V3.2", *KINDS[:2]])
+def test_a_page_keeps_still_and_says_what_it_is(new_page, kind, width):
+    page = new_page(viewport={"width": width, "height": 900})
+    page.goto(kind)
+    assert page.evaluate(SHIFTS) <= 0.25  # beyond that Lighthouse calls it poor
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert page.title()
+    assert page.locator("meta[name=description]").get_attribute("content")
+    assert page.locator("meta[name=viewport]").count() == 1
+    assert page.locator("h1").count() == 1
+    assert page.locator("article img:not([alt])").count() == 0
+
+
 def results(page, words: str) -> list[tuple[str, str]]:
     """Address and text of what the search finds, best first."""
     page.goto("reference/")
